@@ -1,7 +1,7 @@
 """The nouns that every stage shares: Ref, Manifest, State, and paths into a manifest.
 
-A manifest is a plain dict, as JSON has it; there is no class per kind. `State` is one type for desired, live and
-merged. Nothing here reads, writes or mutates its arguments.
+A manifest is a plain dict, as JSON has it; there is no class per kind. `State` is one type for desired, live
+and merged. Nothing here reads, writes or mutates its arguments.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Element:
 
 Step: TypeAlias = str | Element
 Path: TypeAlias = tuple[Step, ...]
-"""Steps into a manifest: map keys, and elements of lists that have a key. A list without a key is one value."""
+"""Map keys, and elements of lists that have a key. A list without a key is one value."""
 
 
 def pointer(path: Path) -> str:
