@@ -1,0 +1,99 @@
+"""The command that writes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from gitops.cli.exits import Exit
+from gitops.cli.options import (
+    Duration,
+    Source,
+    chosen_overlay,
+    garden_options,
+    output_option,
+    overlay_argument,
+)
+from gitops.cli.terminal import stderr_style, stdout_style
+from gitops.cli.world import opened_world
+from gitops.desired.compose import compose
+from gitops.pipeline import Pace
+from gitops.pipeline import reconcile as run_once
+from gitops.plan.document import digest
+from gitops.plan.planning import Planned
+from gitops.record.record import record_document
+from gitops.report.plan_text import plan_text
+from gitops.report.progress import ProgressLines
+from gitops.report.record_text import record_text
+from gitops.rollout.executor import INTERRUPTED
+from gitops.rollout.rollout import Result, Rollout, RunOutcome
+
+_EXITS = {
+    RunOutcome.CONVERGED: Exit.OK,
+    RunOutcome.WAITING: Exit.WAITING,
+    RunOutcome.STOPPED: Exit.STOPPED,
+    RunOutcome.FAILED: Exit.ERROR,
+}
+
+
+@click.command()
+@overlay_argument
+@click.option(
+    "--repo", default=".", show_default=True, metavar="PATH|URL", help="The repository that declares everything."
+)
+@click.option("--revision", default="HEAD", show_default=True, metavar="REF", help="The commit to read.")
+@garden_options
+@output_option("text", "json")
+@click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is.")
+@click.option(
+    "--poll-interval",
+    type=Duration(),
+    default=timedelta(seconds=5),
+    show_default="5s",
+    help="Time between two looks at something that is being waited for.",
+)
+def reconcile(
+    overlay: str | None,
+    source: Source,
+    kubeconfig: Path | None,
+    output: str,
+    deadline: timedelta | None,
+    poll_interval: timedelta,
+) -> int:
+    """Run once to the end, or to where the run must wait.
+
+    Exits with 0 when converged, 1 on an error, 3 when it waits and nothing is wrong, 4 when it was stopped.
+    """
+    with source.opened() as artifact:
+        desired = compose(artifact, chosen_overlay(artifact, overlay))
+    lines = ProgressLines(stderr_style())
+
+    def show_plan(planned: Planned) -> None:
+        click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
+
+    def show_progress(rollout: Rollout) -> None:
+        for line in lines.lines(rollout):
+            click.echo(line, err=True)
+
+    with opened_world(kubeconfig) as world:
+        record = run_once(
+            world,
+            desired,
+            trigger="command",
+            pace=Pace(poll_interval, deadline),
+            on_plan=show_plan,
+            on_change=show_progress,
+        )
+    if output == "json":
+        click.echo(json.dumps(record_document(record), indent=2))
+    else:
+        click.echo(record_text(record, stdout_style()))
+    return exit_code(record.result)
+
+
+def exit_code(result: Result) -> Exit:
+    """The exit code of a run."""
+    return Exit.INTERRUPTED if result.message == INTERRUPTED else _EXITS[result.outcome]

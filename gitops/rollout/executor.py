@@ -1,0 +1,121 @@
+"""Runs a rollout: a thin loop around the state machine, and the threads that do its work."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
+from types import TracebackType
+from typing import Protocol, Self
+
+from gitops.clock import Clock
+from gitops.rollout.actions import Action, Event
+from gitops.rollout.rollout import Result, Rollout, RunOutcome
+
+INTERRUPTED = "interrupted; the next run goes on from here"
+"""Why a run ended that somebody interrupted."""
+
+Perform = Callable[[Action], Event]
+"""Does one action; may be called from any thread."""
+
+
+class Crew(Protocol):
+    """Whoever does the work while the loop waits."""
+
+    def start(self, action: Action) -> None:
+        """Begin an action."""
+
+    def next_event(self, until: datetime | None) -> Event | None:
+        """The next answer, or None when that time has come; None as a time waits for an answer only."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether any action is still to be answered."""
+
+
+def carry_out(
+    rollout: Rollout,
+    crew: Crew,
+    clock: Clock,
+    *,
+    deadline: datetime | None = None,
+    on_change: Callable[[Rollout], None] | None = None,
+) -> Result:
+    """Run to the end, or to where the run must wait.
+
+    A KeyboardInterrupt ends the run cleanly: what is under way is waited for, nothing more is written. A second one
+    ends it at once.
+
+    Args:
+        rollout: what to do.
+        crew: who does it.
+        clock: what time it is.
+        deadline: when to end in any case.
+        on_change: called after every event, to show progress.
+    """
+    while not rollout.over:
+        try:
+            _turn(rollout, crew, clock, deadline)
+        except KeyboardInterrupt:
+            if rollout.ending is not None:
+                raise
+            rollout.stop(RunOutcome.WAITING, INTERRUPTED)
+        if on_change is not None:
+            on_change(rollout)
+    return rollout.result()
+
+
+def _turn(rollout: Rollout, crew: Crew, clock: Clock, deadline: datetime | None) -> None:
+    now = clock.now()
+    if deadline is not None and now >= deadline:
+        rollout.stop(RunOutcome.WAITING, "the deadline of this run has come; the next run goes on from here")
+    for action in rollout.actions(now):
+        crew.start(action)
+    if rollout.over:
+        return
+    times = [time for time in (rollout.wake_at(), deadline) if time is not None]
+    if not times and not crew.busy:
+        raise RuntimeError("the rollout waits for nothing")
+    event = crew.next_event(min(times, default=None))
+    if event is not None:
+        rollout.handle(event, clock.now())
+
+
+class ThreadCrew:
+    """A pool of threads. To be used as a context manager, which waits for what is under way."""
+
+    def __init__(self, perform: Perform, clock: Clock, *, threads: int) -> None:
+        self._perform = perform
+        self._clock = clock
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="rollout")
+        self._done: queue.SimpleQueue[Future[Event]] = queue.SimpleQueue()
+        self._under_way = 0
+
+    def start(self, action: Action) -> None:
+        """Begin an action."""
+        self._under_way += 1
+        self._pool.submit(self._perform, action).add_done_callback(self._done.put)
+
+    def next_event(self, until: datetime | None) -> Event | None:
+        """The next answer, or None when that time has come."""
+        timeout = None if until is None else max((until - self._clock.now()).total_seconds(), 0)
+        try:
+            future = self._done.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        self._under_way -= 1
+        return future.result()
+
+    @property
+    def busy(self) -> bool:
+        """Whether any action is still to be answered."""
+        return self._under_way > 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from gitops.errors import Rejected
+from gitops.manifest import Manifest, Target
+from gitops.report.progress import ProgressLines, frame
+from gitops.report.style import PLAIN, Style
+from gitops.rollout.rollout import Rollout
+from tests.report.rollouts import SUCCEEDED, Landscape, desired_of, operation, overlay_of
+
+WORKING = [operation("Processing", progress) for progress in (5, 6, 7, 42, 90)]
+
+
+def told(landscape: Landscape) -> list[str]:
+    """All lines of a run."""
+    progress = ProgressLines(PLAIN)
+    rollout = landscape.rollout()
+    lines = progress.lines(rollout)
+    landscape.run(rollout, lambda moved: lines.extend(progress.lines(moved)))
+    return lines
+
+
+def drifted(sizes: Mapping[str, int], statuses: Sequence[Manifest], *, at_once: int = 1) -> Landscape:
+    """Waves whose every shoot is to be written, and then takes these statuses."""
+    desired = desired_of(overlay_of(list(sizes), at_once=at_once), sizes)
+    return Landscape(desired, dict.fromkeys(desired.shoots, statuses))
+
+
+def test_a_run_is_told_shoot_by_shoot() -> None:
+    assert told(drifted({"canary": 1, "fleet": 2}, [*WORKING, SUCCEEDED])) == [
+        "canary  1 shoot",
+        "canary  garden-local/canary  1 object written",
+        "canary  garden-local/canary  waiting: Reconcile is Processing, 5 %",
+        "canary  garden-local/canary  waiting: Reconcile is Processing, 42 %",
+        "canary  garden-local/canary  waiting: Reconcile is Processing, 90 %",
+        "canary  garden-local/canary  converged",
+        "canary  passed: 1 converged",
+        "fleet  2 shoots, at most 1 at a time",
+        "fleet  garden-local/fleet-00  1 object written",
+        "fleet  garden-local/fleet-00  waiting: Reconcile is Processing, 5 %",
+        "fleet  garden-local/fleet-00  waiting: Reconcile is Processing, 42 %",
+        "fleet  garden-local/fleet-00  waiting: Reconcile is Processing, 90 %",
+        "fleet  garden-local/fleet-00  converged",
+        "fleet  garden-local/fleet-01  1 object written",
+        "fleet  garden-local/fleet-01  waiting: Reconcile is Processing, 5 %",
+        "fleet  garden-local/fleet-01  waiting: Reconcile is Processing, 42 %",
+        "fleet  garden-local/fleet-01  waiting: Reconcile is Processing, 90 %",
+        "fleet  garden-local/fleet-01  converged",
+        "fleet  passed: 2 converged",
+    ]
+
+
+def test_a_run_with_nothing_to_do_tells_its_waves_only() -> None:
+    desired = desired_of(overlay_of(["canary", "fleet"]), {"canary": 1, "fleet": 200})
+
+    lines = told(Landscape(desired, {}))
+
+    assert [line for line in lines if "passed" in line] == [
+        "canary  passed: 1 converged",
+        "fleet  passed: 200 converged",
+    ]
+    assert not [line for line in lines if "garden-local/" in line]
+
+
+def test_a_stop_names_the_shoot_and_the_waves_that_never_began_are_silent() -> None:
+    landscape = drifted({"canary": 1, "fleet": 2}, [SUCCEEDED])
+    landscape.refusals["garden-local/canary"] = Rejected("spec.purpose: Invalid value\n\x1b[2J", status=422)
+
+    assert told(landscape) == [
+        "canary  1 shoot",
+        r"canary  garden-local/canary  failed: spec.purpose: Invalid value \x1b[2J",
+        "canary  stopped: 1 failed",
+    ]
+
+
+def test_a_wave_says_until_when_it_soaks() -> None:
+    desired = desired_of(overlay_of(["canary", "fleet"], soak=timedelta(minutes=10)), {"canary": 1, "fleet": 1})
+    statuses = [*WORKING[:1], SUCCEEDED]
+    landscape = Landscape(desired, dict.fromkeys(desired.shoots, statuses))
+
+    soaking = [line for line in told(landscape) if "soaking" in line]
+
+    assert soaking == ["canary  soaking until 12:10:05 UTC"]
+
+
+def test_a_big_wave_is_told_in_few_lines() -> None:
+    landscape = drifted({"fleet": 400}, [*WORKING, SUCCEEDED], at_once=100)
+
+    lines = told(landscape)
+
+    assert len(lines) < 30
+    assert lines[0] == "fleet  400 shoots, at most 100 at a time"
+    assert [line for line in lines if "waiting" in line] == [
+        "fleet  garden-local/fleet-00  waiting: Reconcile is Processing, 5 %"
+    ]
+    assert lines[-1] == "fleet  passed: 400 converged"
+    assert any("of 400 shoots done" in line for line in lines)
+
+
+def test_a_failure_in_a_big_wave_is_named() -> None:
+    landscape = drifted({"fleet": 60}, [SUCCEEDED], at_once=5)
+    landscape.refusals["garden-local/fleet-30"] = Rejected("no", status=422)
+
+    assert "fleet  garden-local/fleet-30  failed: no" in told(landscape)
+
+
+def test_no_line_is_told_twice() -> None:
+    lines = told(drifted({"a": 3, "b": 50}, [*WORKING, *WORKING, SUCCEEDED], at_once=7))
+
+    assert len(lines) == len(set(lines))
+
+
+def frames(landscape: Landscape, style: Style) -> list[list[str]]:
+    """What a live display would show after each change."""
+    shown: list[list[str]] = []
+    landscape.run(landscape.rollout(), lambda moved: shown.append(frame(moved, style)))
+    return shown
+
+
+def test_a_frame_shows_the_present_wave_and_who_is_at_work() -> None:
+    shown = frames(drifted({"fleet": 4}, [*WORKING, SUCCEEDED], at_once=2), PLAIN)
+
+    assert [
+        "fleet  [............]  0 of 4 done: 2 under way".replace("[............]", f"[{'.' * 24}]"),
+        "  garden-local/fleet-00  waiting: Reconcile is Processing, 5 %",
+        "  garden-local/fleet-01  working",
+    ] in shown
+    assert shown[-1] == [f"fleet  [{'#' * 24}]  4 of 4 done: 4 converged"]
+
+
+def test_a_frame_stays_small() -> None:
+    narrow = Style(width=60)
+
+    shown = frames(drifted({"fleet": 100}, [*WORKING, SUCCEEDED], at_once=100), narrow)
+
+    assert max(map(len, shown)) <= 14
+    assert max(len(line) for lines in shown for line in lines) <= 60
+
+
+def test_a_frame_before_anything_happened_is_queued() -> None:
+    rollout: Rollout = drifted({"fleet": 4}, [SUCCEEDED]).rollout()
+    target: Target = "garden-local/fleet-00"
+
+    assert frame(rollout, PLAIN) == [f"fleet  [{'.' * 24}]  0 of 4 done: queued"]
+    assert target in rollout.tracks
