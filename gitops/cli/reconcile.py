@@ -16,6 +16,7 @@ from gitops.cli.options import (
     garden_options,
     output_option,
     overlay_argument,
+    repository_options,
 )
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import opened_world
@@ -41,10 +42,7 @@ _EXITS = {
 
 @click.command()
 @overlay_argument
-@click.option(
-    "--repo", default=".", show_default=True, metavar="PATH|URL", help="The repository that declares everything."
-)
-@click.option("--revision", default="HEAD", show_default=True, metavar="REF", help="The commit to read.")
+@repository_options
 @garden_options
 @output_option("text", "json")
 @click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is.")

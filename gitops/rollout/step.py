@@ -86,6 +86,8 @@ class Await:
 
     where: Where
     message: str
+    hint: str = ""
+    """What may be behind it when waiting takes too long."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,7 @@ def _stage_verdict(refs: Iterable[Ref], inside: Inside) -> Verdict:
     for status in (Status.FAILED, Status.TERMINATING, Status.NOT_FOUND, Status.UNKNOWN, Status.IN_PROGRESS):
         for ref, verdict in verdicts:
             if verdict.status is status:
-                return Verdict(status, f"{ref}: {verdict.message}")
+                return Verdict(status, f"{ref}: {verdict.message}", verdict.hint)
     return current("all objects are current")
 
 
@@ -245,7 +247,7 @@ def _closed(verdict: Verdict, where: Where) -> Step | None:
         case Status.DEFERRED:
             return Settled(ShootOutcome.DEFERRED, verdict.message)
         case Status.IN_PROGRESS | Status.NOT_FOUND | Status.UNKNOWN:
-            return Await(where, verdict.message)
+            return Await(where, verdict.message, verdict.hint)
 
 
 def _prune(desired: DesiredShoot, overlay: Overlay, inside: Inside, changes: list[Change]) -> Step | None:
