@@ -150,10 +150,7 @@ def _set(manifest: Manifest, path: Path, value: Any) -> None:
     node: Any = manifest
     for step, following in pairwise(path):
         node = _descend(node, step, [] if isinstance(following, Element) else {})
-    last = path[-1]
-    if isinstance(last, Element):
-        raise TypeError(f"{last} is an element: its fields are set, not the element")
-    node[last] = copy.deepcopy(value)
+    node[path[-1]] = copy.deepcopy(value)
 
 
 def _descend(node: Any, step: Any, empty: Any) -> Any:
@@ -178,10 +175,5 @@ def _remove(manifest: Manifest, path: Path, held: FieldSet) -> None:
             return
 
 
-def _drop(holder: Any, step: Any) -> None:
-    if isinstance(step, Element):
-        index = index_of(holder, step)
-        if index is not None:
-            del holder[index]
-    elif isinstance(holder, dict):
-        holder.pop(step, None)
+def _drop(holder: Any, step: Step) -> None:
+    del holder[index_of(holder, step) if isinstance(step, Element) else step]

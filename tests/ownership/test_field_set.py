@@ -87,5 +87,5 @@ def test_names_with_colons_slashes_and_quotes_survive() -> None:
     ],
 )
 def test_another_form_is_refused(stored: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         from_fields_v1(stored)
