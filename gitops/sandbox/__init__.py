@@ -50,6 +50,7 @@ from gitops.sandbox.clock import ScaledClock, VirtualClock
 from gitops.sandbox.faults import Deletion, Faults, NodeFault, OperationFault, RequestFault
 from gitops.sandbox.gardenlet import Pace
 from gitops.sandbox.landscape import Handler, Landscape, Options
+from gitops.sandbox.server import Server
 from gitops.sandbox.wire import Request, Response, UnreachableError
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "RequestFault",
     "Response",
     "ScaledClock",
+    "Server",
     "UnreachableError",
     "VirtualClock",
 ]

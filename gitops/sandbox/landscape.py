@@ -143,6 +143,15 @@ class Landscape:
         """Return the URL of the garden's or a shoot's API server."""
         return f"{self.base_url}/garden" if name == "garden" else f"{self.base_url}/shoots/{name}"
 
+    def move_to(self, base_url: str, certificate: bytes) -> None:
+        """Be served somewhere else: kubeconfigs and Shoots name the new address from now on."""
+        shoots = self._garden.cluster.resource("core.gardener.cloud", "v1beta1", "shoots")
+        where = self._garden.cluster.collection(shoots)
+        with self.store.changed:
+            for stored in self.store.objects(where):
+                self.store.rewrite(where, stored, self.base_url, base_url)
+            self.base_url, self.certificate = base_url, certificate
+
     def advance(self, seconds: float) -> None:
         """Let landscape time pass; on a virtual clock everything that is due happens before this returns."""
         self.clock.sleep(seconds)

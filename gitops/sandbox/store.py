@@ -8,7 +8,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from gitops.sandbox.wire import Manifest, encoded, expired
@@ -135,6 +135,12 @@ class Store:
         with self.changed:
             previous = self._objects[collection].pop((namespace, name))
             self._log("DELETED", collection, self._stored(previous.manifest()), previous)
+
+    def rewrite(self, collection: Collection, stored: Stored, old: str, new: str) -> None:
+        """Replace a text in an object behind everybody's back: no new resourceVersion, no event."""
+        with self.changed:
+            data = stored.data.replace(old.encode(), new.encode())
+            self._objects[collection][stored.namespace, stored.name] = replace(stored, data=data)
 
     def drop(self, cluster: str) -> None:
         """Forget a whole cluster, without a trace in the log."""
