@@ -19,6 +19,7 @@ from gitops.nri.policy_gate import policy_gate
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import members, parent
 from gitops.plan.changes import Action, Change
+from gitops.plan.ignoring import ignored_by
 from gitops.plan.inside import to_apply, writing_order
 from gitops.plan.observed import Inside, Observed, Unobserved
 from gitops.plan.planning import kinds_inside, plan_shoot
@@ -149,7 +150,10 @@ def _write_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed, ch
     if change.action is Action.SKIPPED:
         return _failed(change.reason)
     if live is None:
-        return CreateShoot(new_shoot(desired.shoot, overlay=overlay.name, kinds=declared_kinds(desired)))
+        ignored = ignored_by(desired.ignored, "Shoot")
+        return CreateShoot(
+            new_shoot(desired.shoot, overlay=overlay.name, kinds=declared_kinds(desired), ignored=ignored)
+        )
     if get(live, "metadata", "deletionTimestamp"):
         return _failed("the Shoot is being deleted")
     outcome = merge_of(desired, live, overlay.name)
