@@ -121,6 +121,9 @@ class Landscape:
     def sleep(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
 
+    def patience(self, until: datetime) -> None:
+        """Time here stands still while somebody works, whenever that is."""
+
     def start(self, action: Action) -> None:
         match action:
             case ObserveShoots(targets):

@@ -172,6 +172,13 @@ def test_a_structure_that_becomes_a_plain_value_is_a_block() -> None:
     assert "          - key-8: value\n          + 3\n\n" in text
 
 
+def test_a_text_that_ends_in_empty_lines_is_shown_without_the_end_mark_of_yaml() -> None:
+    text = plan_text(field_of("a\n\n", "b\n" * 60 + "\n"), DIGEST, EVERYTHING)
+
+    assert "+   b\n" in text
+    assert "..." not in text
+
+
 @settings(deadline=None)
 @given(plan=PLANS)
 def test_no_value_steers_a_terminal_or_passes_for_a_line(plan: Plan) -> None:
