@@ -80,9 +80,8 @@ class WaveRun:
     @property
     def over(self) -> bool:
         """Whether nothing is under way and nothing will be."""
-        if self._stopping:
-            return not self._being_read and not self._busy
-        return self._settled == len(self.tracks)
+        under_way = self._busy or self._being_read
+        return not under_way and (bool(self._stopping) or self._settled == len(self.tracks))
 
     def stop(self, reason: str) -> None:
         """Write nothing more; what is under way ends by itself."""
