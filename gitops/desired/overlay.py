@@ -10,6 +10,7 @@ from typing import Any
 from gitops.desired.patches import PatchRule
 from gitops.desired.selector import Selector
 from gitops.manifest import Path
+from gitops.nri.prerequisites.wanted import Prerequisites
 from gitops.ownership.owners import Tool
 
 
@@ -118,6 +119,16 @@ class Gate:
     """How long a shoot may be unreachable before the rollout goes on without it."""
 
 
+@dataclass(frozen=True)
+class Verification:
+    """Whether a shoot must show where its containers run before it counts as converged."""
+
+    placement: bool = False
+    """Whether every container must be known to run where its policy says."""
+    instance: str = ""
+    """`app.kubernetes.io/instance` of the plugin's DaemonSet; empty means any."""
+
+
 ADOPTABLE = frozenset({Tool.FLUX, Tool.ARGO_CD, Tool.HELM})
 """Tools that let go of an object when they are told to; others would go on writing."""
 
@@ -143,5 +154,7 @@ class Overlay:
     gate: Gate = field(default_factory=Gate)
     adopt: frozenset[Tool] = frozenset()
     """Tools whose objects may be taken over; an object of any other tool is refused."""
+    prerequisites: Prerequisites = field(default_factory=Prerequisites)
+    verification: Verification = field(default_factory=Verification)
     max_deletions: int = 10
     """The most objects one run may prune; more is refused before anything is deleted."""

@@ -21,6 +21,7 @@ from gitops.desired.overlay import (
     Overlay,
     PolicySource,
     Unit,
+    Verification,
     Wave,
 )
 from gitops.desired.patch_text import read_patch, read_target
@@ -30,6 +31,7 @@ from gitops.desired.schema_check import schema_violations
 from gitops.desired.selector import Selector, label_selector
 from gitops.errors import InvalidInput, Violation
 from gitops.manifest import Element, Path, Step
+from gitops.nri.prerequisites.wanted import DEFAULT_IMAGE, Demand, Prerequisites
 from gitops.ownership.owners import Tool
 
 _FOLDER = "overlays"
@@ -90,6 +92,8 @@ class _Reading:
             patches=self._each("patches", self._patch),
             ignore=self._each("ignore", self._ignore),
             gate=self._gate(),
+            prerequisites=_prerequisites(spec.get("prerequisites", {})),
+            verification=_verification(spec.get("verification", {})),
             adopt=frozenset(Tool(tool) for tool in spec.get("adopt", [])),
             max_deletions=spec.get("prune", {}).get("maxDeletions", Overlay.max_deletions),
         )
@@ -218,6 +222,18 @@ class _Reading:
             _duration(gate["timeout"]) if "timeout" in gate else _GATE.timeout,
             _duration(gate["quarantineAfter"]) if "quarantineAfter" in gate else _GATE.quarantine_after,
         )
+
+
+_DEMANDS = {"Install": Demand.REPAIR, "Enable": Demand.REPAIR, "Require": Demand.REQUIRE, "Ignore": Demand.IGNORE}
+
+
+def _prerequisites(raw: dict[str, Any]) -> Prerequisites:
+    dbus, nri, cgroup = (_DEMANDS[raw.get(key, "Ignore")] for key in ("dbus", "nri", "cgroupV2"))
+    return Prerequisites(dbus, nri, cgroup, raw.get("image", DEFAULT_IMAGE), raw.get("pullSecret", ""))
+
+
+def _verification(raw: dict[str, Any]) -> Verification:
+    return Verification(raw.get("placement") == "Require", raw.get("instance", ""))
 
 
 def _duration(text: str) -> timedelta:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gitops.nri.prerequisites.wanted import DEFAULT_IMAGE
+
 _NAME = {"type": "string", "minLength": 1}
 _DURATION = {
     "type": "string",
@@ -115,6 +117,33 @@ _IGNORE = _map(
     ),
     shoots=_SELECTOR,
 )
+_PREREQUISITES = _map(
+    [],
+    "what must hold on every node before its Shoot is written",
+    dbus={
+        "enum": ["Install", "Require", "Ignore"],
+        "description": "Install, Require or Ignore: the system bus; Install repairs nodes one after the other",
+        "default": "Ignore",
+    },
+    nri={
+        "enum": ["Enable", "Require", "Ignore"],
+        "description": "Enable, Require or Ignore: NRI of the container runtime; Enable may restart containerd",
+        "default": "Ignore",
+    },
+    cgroupV2={"enum": ["Require", "Ignore"], "description": "Require or Ignore", "default": "Ignore"},
+    image={
+        **_NAME,
+        "description": "what looks at nodes and repairs them runs in it; it needs sh, chroot and nsenter",
+        "default": DEFAULT_IMAGE,
+    },
+    pullSecret={**_NAME, "description": "a Secret in kube-system of the shoot, to pull the image with"},
+)
+_VERIFICATION = _map(
+    [],
+    "proof that containers run on the CPUs that the policies give them, as the last gate of every shoot",
+    placement={"enum": ["Require", "Ignore"], "description": "Require or Ignore", "default": "Ignore"},
+    instance={**_NAME, "description": "app.kubernetes.io/instance of the plugin's DaemonSet; absent means any"},
+)
 _WAVE = _map(
     ["name"],
     "one step of the rollout; a shoot is in the first wave whose selector matches",
@@ -152,6 +181,8 @@ OVERLAY_SCHEMA: dict[str, Any] = {
             extensions=_list(_EXTENSION, "which extensions are on and off"),
             patches=_list(_PATCH, "changes to all of the above, in order"),
             ignore=_list(_IGNORE, "fields that are neither reported as drift nor written"),
+            prerequisites=_PREREQUISITES,
+            verification=_VERIFICATION,
             waves=_list(_WAVE, "the order of the rollout", at_least=1),
             gate=_map(
                 [],
@@ -177,5 +208,5 @@ OVERLAY_SCHEMA: dict[str, Any] = {
     ),
 }
 
-NOT_YET = {"approval", "imageVectors", "machines", "nodeWaves", "prerequisites", "windows"}
+NOT_YET = {"approval", "imageVectors", "machines", "nodeWaves", "windows"}
 """Keys that the design knows and this version does not: an error of their own, never ignored."""

@@ -304,7 +304,7 @@ STATES = [
     ),
     State(
         "v2-in-disabled-plugins",
-        config('version = 2\ndisabled_plugins = [\n "cri",\n "io.containerd.nri.v1.nri"]\n'),
+        config('version = 2\ndisabled_plugins = [\n "io.containerd.grpc.v1.cri",\n "io.containerd.nri.v1.nri"]\n'),
         error="lists io.containerd.nri.v1.nri in disabled_plugins.*remove it there",
         log=(),
         nri="disabled-plugin",
