@@ -228,5 +228,6 @@ def _is_running(pods: Sequence[Manifest], daemon_set: Manifest, node: str) -> bo
     """Whether the runtime has started a container after the repair."""
     pod = _pods(pods, daemon_set).get(node)
     statuses = get(pod, "status", "containerStatuses")
-    return isinstance(statuses, list) and bool(statuses) and all(get(s, "state", "running") is not None for s in statuses)
-
+    return (
+        isinstance(statuses, list) and bool(statuses) and all(get(s, "state", "running") is not None for s in statuses)
+    )
