@@ -12,6 +12,7 @@ from gitops.sandbox.wire import (
     encoded,
     method_not_allowed,
     no_such_resource,
+    not_found,
 )
 
 _OPTIONS = {
@@ -94,7 +95,7 @@ class ApiServer:
         resource = self.cluster.resource(group, version, rest[0])
         name, subresource = [*rest[1:], "", ""][:2]
         if subresource and subresource not in resource.subresources:
-            raise no_such_resource()
+            raise not_found(group, rest[0], name) if resource.custom else no_such_resource()
         return Scope(resource, namespace, name, subresource)
 
 

@@ -53,6 +53,11 @@ def _default_registration(manifest: Manifest) -> None:
     for item in manifest.get("spec", {}).get("resources") or ():
         item.setdefault("primary", True)
         item.setdefault("reconcileTimeout", "3m0s")
+        if item.get("kind") == "Extension":
+            before = "BeforeKubeAPIServer"
+            lifecycle = {"reconcile": "AfterKubeAPIServer", "delete": before, "migrate": before}
+            item.setdefault("lifecycle", lifecycle)
+            item.setdefault("clusterCompatibility", ["shoot"])
     deployment = manifest.get("spec", {}).get("deployment")
     if deployment is not None:
         deployment.setdefault("policy", "OnDemand")
@@ -177,7 +182,7 @@ def common() -> tuple[Resource, ...]:
             short_names=("ds",),
             categories=("all",),
             columns=(_age_free("status.desiredNumberScheduled"), _age_free("status.numberReady")),
-            blind_update=True,
+            zero={"spec": {"template": {"metadata": {}, "spec": {"containers": None}}, "updateStrategy": {}}},
             rules=Rules(
                 default=pods.default_daemon_set,
                 prepare=pods.prepare_daemon_set,
@@ -195,6 +200,7 @@ def common() -> tuple[Resource, ...]:
             "v1",
             "CustomResourceDefinition",
             CRDS,
+            zero={"spec": {"names": {}}},
             namespaced=False,
             subresources=_STATUS,
             short_names=("crd", "crds"),

@@ -4,9 +4,10 @@ import json
 
 from gitops.sandbox import decoding, managed_fields, patches
 from gitops.sandbox.kinds import Resource
-from gitops.sandbox.managed_fields import Entry, Managers, Writer
+from gitops.sandbox.managed_fields import Authorship, Managers, Writer
 from gitops.sandbox.reading import Scope, answer, current
-from gitops.sandbox.typed import TypedError, to_field_set
+from gitops.sandbox.recognising import strict_problems
+from gitops.sandbox.typed import TypedError
 from gitops.sandbox.wire import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -23,7 +24,7 @@ from gitops.sandbox.wire import (
     not_found,
     required,
 )
-from gitops.sandbox.writing import Write, check_name, created, strict_problems, updated
+from gitops.sandbox.writing import Write, check_name, created, updated
 
 
 def patch(write: Write, request: Request) -> Response:
@@ -66,7 +67,7 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
     new = decoding.plain(new)
     shown = json.dumps(encoded(new).decode(), ensure_ascii=False)
     unknown = list(decoding.prune(new, resource.schema))
-    mistyped = [] if resource.custom else list(decoding.mistyped(new, resource.schema, resource.kind))
+    mistyped = [] if resource.custom else list(decoding.mistyped(new, resource.schema))
     problems = strict_problems(unknown, (), resource)
     if mistyped:
         raise _unfit(shown, mistyped[0])
@@ -74,7 +75,9 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
         raise _unfit(shown, f"strict decoding error: {', '.join(problems)}")
     if not isinstance(new.get("metadata"), dict):
         new["metadata"] = {}
-    if not resource.custom:
+    if resource.custom:
+        decoding.prune_nulls(new, resource.schema)
+    else:
         new = decoding.drop_nulls(new)
     return new, problems if write.validation == "Warn" else ()
 
@@ -104,21 +107,19 @@ def _apply(write: Write, request: Request) -> Response:
             if stored is None:
                 return _apply_new(write, config)
             old = cluster.served(stored, resource)
-            new, managers = _merged(write, config, old, _owners(old, resource))
-            check_name(new, scope)
+            new, managers = _merged(write, config, old, _owners(old, resource, cluster.now()))
             return answer(encoded(updated(write, decoding.plain(new), old, managers)))
         except TypedError as problem:
             raise ApiError(500, "", f"failed to create typed live object: {problem}") from problem
 
 
-def _owners(old: Manifest, resource: Resource) -> Managers:
+def _owners(old: Manifest, resource: Resource, now: str) -> Managers:
     """Return the owners of a live object; one without any is owned by `before-first-apply`."""
     managers = managed_fields.read(old)
     if managers:
         return managers
-    everything = to_field_set({key: old[key] for key in old if key != "metadata"}, resource.schema)
-    writer = Writer("before-first-apply", "Update", resource.api_version)
-    return {writer: Entry(everything, old["metadata"].get("creationTimestamp", ""))}
+    first = Writer("before-first-apply", "Update", resource.api_version)
+    return managed_fields.update({}, old, {}, Authorship(first, resource.schema, now))
 
 
 def _apply_new(write: Write, config: Manifest) -> Response:

@@ -1,6 +1,6 @@
 """The landscape behind one TLS port: /garden, and /shoots/<namespace>/<name> for every shoot."""
 
-import datetime
+import datetime as dt
 import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +18,7 @@ class Server:
     def __init__(self, landscape: Landscape, port: int = 0) -> None:
         self.landscape = landscape
         """What is served. Its kubeconfigs point here from now on."""
-        pem, context = self_signed(datetime.datetime.now(datetime.UTC))
+        pem, context = self_signed(dt.datetime.now(dt.UTC))
         self._http = _Http(("127.0.0.1", port), landscape, context)
         landscape.move_to(f"https://127.0.0.1:{self._http.server_port}", pem)
         self._thread = threading.Thread(target=self._http.serve_forever, name="sandbox-http", daemon=True)

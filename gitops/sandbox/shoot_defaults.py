@@ -37,7 +37,7 @@ def default(manifest: Manifest) -> None:
     spec.setdefault("purpose", "evaluation")
     spec.setdefault("schedulerName", "default-scheduler")
     _default_maintenance(spec, manifest["metadata"])
-    spec.setdefault("networking", {}).setdefault("ipFamilies", ["IPv4"]) if workers else None
+    spec.setdefault("networking", {}).setdefault("ipFamilies", ["IPv4"])
     kubernetes.setdefault("kubeControllerManager", {})
     if not workers:
         kubernetes["kubeControllerManager"] or kubernetes.pop("kubeControllerManager")
@@ -124,10 +124,10 @@ def complete(new: Manifest, old: Manifest | None, context: Context) -> None:
     if kubernetes.get("version"):
         before = str(old["spec"]["kubernetes"]["version"]) if old else ""
         kubernetes["version"] = _full_version(str(kubernetes["version"]), before, profile, name)
-    if not workers:
-        return
     rotation = spec["maintenance"].setdefault("autoRotation", {}).setdefault("credentials", {})
     rotation.setdefault("etcdEncryptionKey", {"rotationPeriod": "672h0m0s"})
+    if not workers:
+        return
     kubernetes["kubelet"].setdefault("kubeReserved", {"cpu": "80m", "memory": "1Gi", "pid": "20k"})
     if old is None:
         kubernetes.setdefault("verticalPodAutoscaler", {"enabled": True})

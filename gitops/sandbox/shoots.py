@@ -197,7 +197,9 @@ def _validate_change(new: Manifest, old: Manifest) -> Iterator[Cause]:
         text = "cannot switch from a Shoot with workers to a workerless Shoot"
         yield forbidden_field("spec.provider.workers", text)
     if old["metadata"].get("deletionTimestamp") and new["spec"] != old["spec"]:
-        yield invalid_value("spec", None, "cannot update shoot spec if deletion timestamp already set")
+        changed = [name for name in new["spec"] if new["spec"][name] != old["spec"].get(name)]
+        text = "cannot update shoot spec if deletion timestamp is set. Requested changes: "
+        yield forbidden_field("spec", text + ", ".join(changed))
 
 
 def _at(value: object, path: tuple[str, ...]) -> object:
@@ -206,20 +208,42 @@ def _at(value: object, path: tuple[str, ...]) -> object:
     return value
 
 
-def review(new: Manifest, _old: Manifest | None, context: Context) -> None:
-    """Refuse machine types that the CloudProfile does not have.
+def review(new: Manifest, old: Manifest | None, context: Context) -> None:
+    """Refuse machine types that the CloudProfile does not have, and extensions that nobody has registered.
 
     Raises:
         ApiError: 403, as admission plugins answer.
     """
+    name = new["metadata"]["name"]
+    if old is None or old["spec"] != new["spec"]:
+        _review_extensions(new, context)
     profile = context.find("cloudprofiles", "", (new["spec"].get("cloudProfile") or {}).get("name", ""))
-    types = [item["name"] for item in profile["spec"].get("machineTypes") or ()] if profile else []
+    types = sorted(item["name"] for item in profile["spec"].get("machineTypes") or ()) if profile else []
     for index, worker in enumerate(new["spec"]["provider"].get("workers") or ()):
         if types and worker["machine"]["type"] not in types:
             cause = unsupported(
                 f"spec.provider.workers[{index}].machine.type", worker["machine"]["type"], types
             )
-            raise forbidden(GARDENER, "shoots", new["metadata"]["name"], f"{cause.field}: {cause.message}")
+            raise forbidden(GARDENER, "shoots", name, f"{cause.field}: {cause.message}")
+
+
+def _review_extensions(new: Manifest, context: Context) -> None:
+    listed = new["spec"].get("extensions") or ()
+    known = {
+        item["type"]
+        for registration in context.all("controllerregistrations")
+        for item in registration["spec"].get("resources") or ()
+        if item["kind"] == "Extension"
+    }
+    problems = [
+        f'given Shoot uses non-registered extension type: spec.extensions[{index}].type ("{item["type"]}")'
+        for index, item in enumerate(listed)
+        if item["type"] not in known
+    ]
+    if problems:
+        count = f"{len(problems)} error{'s' if len(problems) > 1 else ''} occurred:"
+        text = "\n".join([count, *(f"\t* {problem}" for problem in problems)])
+        raise forbidden(GARDENER, "shoots", new["metadata"]["name"], f"{text}\n\n")
 
 
 def refuse_unconfirmed(shoot: Manifest) -> None:
@@ -287,6 +311,7 @@ def shoot_resource() -> Resource:
         "Shoot",
         subresources=("status", "adminkubeconfig", "viewerkubeconfig"),
         blind_update=False,
+        zero={"spec": {"kubernetes": {}, "provider": {}}},
         columns=columns,
         rules=Rules(
             default=shoot_defaults.default,

@@ -8,7 +8,7 @@ from gitops.sandbox import tables
 from gitops.sandbox.cluster import Cluster
 from gitops.sandbox.reading import Scope, chosen
 from gitops.sandbox.store import Event, Stored
-from gitops.sandbox.wire import ApiError, Manifest, Request, Response, bad_request, encoded
+from gitops.sandbox.wire import ApiError, Manifest, Request, Response, encoded
 
 Patience = Literal["backlog", "timeout"]
 """Whether a watch ends with what has already happened, or waits for more until its timeout."""
@@ -17,12 +17,11 @@ _PAUSE = 0.25
 
 
 def watch(cluster: Cluster, scope: Scope, request: Request, patience: Patience) -> Response:
-    """Answer a watch; raises 400 for a resourceVersion that is none."""
+    """Answer a watch; raises 500 for a resourceVersion that is none, as the server does."""
     revision = request.parameter("resourceVersion") or "0"
     if not revision.isdigit():
-        raise bad_request(
-            f'invalid resource version "{revision}": strconv.ParseUint: parsing "{revision}": invalid syntax'
-        )
+        text = f'strconv.ParseUint: parsing "{revision}": invalid syntax'
+        raise ApiError(500, "", f'invalid resource version "{revision}": {text}')
     return Response(
         200,
         {"Content-Type": "application/json"},
@@ -86,13 +85,17 @@ class _Shown:
         before = event.previous is not None and self.wanted(event.previous)
         if now:
             yield self.line("MODIFIED" if before else "ADDED", event.stored)
-        elif before:
+        elif before and event.type == "DELETED":
             yield self.line("DELETED", event.stored)
+        elif before and event.previous is not None:
+            yield self.line("DELETED", event.previous, event.revision)
 
-    def line(self, kind: str, stored: Stored) -> bytes:
-        """Spell one object."""
+    def line(self, kind: str, stored: Stored, revision: int | None = None) -> bytes:
+        """Spell one object, at its own or at a later resourceVersion."""
         resource = self._scope.resource
         document: Manifest = self._cluster.served(stored, resource)
+        if revision is not None:
+            document["metadata"]["resourceVersion"] = str(revision)
         if self._as_table:
             now = self._cluster.clock.now()
             document = tables.table(resource, [document], str(stored.revision), now)
