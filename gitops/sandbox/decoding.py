@@ -5,13 +5,13 @@ k8s.io/apiextensions-apiserver pkg/apiserver (pruning).
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from gitops.sandbox.schema import Schema
+from gitops.sandbox.schema import ANYTHING, Schema
 from gitops.sandbox.wire import Manifest, bad_request
 
 
@@ -183,11 +183,25 @@ def _unmarshal(value: Any, where: str, go: str) -> str:
     return f"json: cannot unmarshal {name} into Go struct field {where} of type {go}"
 
 
-def drop_nulls(value: Any) -> Any:
-    """Return a built-in kind's object as its Go structs would hold it: without nulls."""
-    if isinstance(value, dict):
-        return {name: drop_nulls(item) for name, item in value.items() if item is not None}
-    return [drop_nulls(item) for item in value] if isinstance(value, list) else value
+def as_go(value: Any, schema: Schema) -> Any:
+    """Return what Go keeps of a value: no nulls, and no empty maps and lists where they are optional."""
+    if isinstance(value, list):
+        return [as_go(item, schema.items) for item in value]
+    if not isinstance(value, dict):
+        return value
+    needed = schema.raw.get("required", ())
+    kept = {}
+    for name, item in value.items():
+        below = schema.field(name) or ANYTHING
+        is_collection = below.type == "array" or isinstance(below.raw.get("additionalProperties"), Mapping)
+        if item is not None and not (is_collection and not item and name not in needed):
+            kept[name] = as_go(item, below)
+    return kept
+
+
+def metadata_as_go(manifest: Manifest, schema: Schema) -> None:
+    """Let a custom resource's metadata be as Go keeps it, in place."""
+    manifest["metadata"] = as_go(manifest.get("metadata") or {}, schema.properties["metadata"])
 
 
 def plain(manifest: Any) -> Manifest:

@@ -77,8 +77,9 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
         new["metadata"] = {}
     if resource.custom:
         decoding.prune_nulls(new, resource.schema)
+        decoding.metadata_as_go(new, resource.schema)
     else:
-        new = decoding.drop_nulls(new)
+        new = decoding.as_go(new, resource.schema)
     return new, problems if write.validation == "Warn" else ()
 
 
@@ -134,7 +135,12 @@ def _apply_new(write: Write, config: Manifest) -> Response:
 def _merged(write: Write, config: Manifest, old: Manifest, managers: Managers) -> tuple[Manifest, Managers]:
     """Lay a configuration over the live object; what the subresource does not write does not count."""
     config = _writable(config, write.scope)
-    return managed_fields.apply(old, config, managers, write.authorship("Apply"), force=write.force)
+    new, after = managed_fields.apply(old, config, managers, write.authorship("Apply"), force=write.force)
+    schema = write.scope.resource.schema
+    if not write.scope.resource.custom:
+        return decoding.as_go(new, schema), after
+    decoding.metadata_as_go(new, schema)
+    return new, after
 
 
 def _writable(config: Manifest, scope: Scope) -> Manifest:

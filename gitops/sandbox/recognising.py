@@ -46,10 +46,11 @@ def cleaned(
     unknown = list(decoding.prune(manifest, resource.schema))
     if resource.custom:
         decoding.prune_nulls(manifest, resource.schema)
+        decoding.metadata_as_go(manifest, resource.schema)
     else:
         for problem in decoding.mistyped(manifest, resource.schema):
             raise bad_request(handled + problem)
-        unnulled = decoding.drop_nulls(manifest)
+        unnulled = decoding.as_go(manifest, resource.schema)
         manifest.clear()
         manifest.update(unnulled)
     problems = strict_problems(unknown, duplicates, resource)

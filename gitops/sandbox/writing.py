@@ -127,6 +127,7 @@ def created(write: Write, manifest: Manifest, managers: Managers | None) -> Mani
     rules.review(manifest, None, write.context())
     if cluster.read(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
         raise already_exists(resource.group, resource.plural, metadata["name"])
+    _tidy(manifest)
     return manifest if write.dry_run else kept(cluster, resource, manifest)
 
 
@@ -170,7 +171,8 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
     if managers is None:
         owners = {"metadata": {"managedFields": sent}} if sent is not None else {}
         start = managed_fields.before(old, owners, write.scope.subresource)
-        managers = managed_fields.update(old, new, start, write.authorship("Update"))
+        # an object that nobody owns stays so until the first apply
+        managers = managed_fields.update(old, new, start, write.authorship("Update")) if start else {}
     new["metadata"]["managedFields"] = managed_fields.written(managers)
     rules = resource.rules
     if write.scope.subresource != "status":
@@ -181,6 +183,7 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
         rules.prepare(new, old)
     _validate(new, old, write)
     rules.review(new, old, write.context())
+    _tidy(new)
     if _same(new, old):
         return old
     if write.dry_run:
@@ -191,11 +194,14 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
     return kept(cluster, resource, new)
 
 
+def _tidy(manifest: Manifest) -> None:
+    """Drop empty metadata, in place: Go prints none."""
+    metadata = manifest["metadata"].items()
+    manifest["metadata"] = {name: value for name, value in metadata if value not in (None, "", {}, [])}
+
+
 def kept(cluster: Cluster, resource: Resource, manifest: Manifest) -> Manifest:
     """Store an object and return it as served."""
-    manifest["metadata"] = {
-        name: value for name, value in manifest["metadata"].items() if value not in (None, {}, [])
-    }
     stored = cluster.store.put(cluster.collection(resource), converted(manifest, resource.stored_version))
     if resource.group == crds.GROUP:
         answer_now = stored.manifest()
@@ -339,6 +345,5 @@ def _timeless(manifest: Manifest) -> Manifest:
         {key: value for key, value in entry.items() if key != "time"}
         for entry in manifest["metadata"].get("managedFields") or ()
     ]
-    metadata = {name: value for name, value in manifest["metadata"].items() if value not in (None, {}, [])}
     ranked = sorted(entries, key=encoded)
-    return {**manifest, "metadata": {**metadata, "managedFields": ranked}}
+    return {**manifest, "metadata": {**manifest["metadata"], "managedFields": ranked}}

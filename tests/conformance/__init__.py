@@ -11,6 +11,6 @@ Both servers must give that answer. What no two servers share (uids, times, reso
         answer: ...                              # recorded: SHOOT_GITOPS_CONFORMANCE=record pytest …
 
 A step without `see` must succeed. `RV` and `UID` stand for the last answer's resourceVersion and uid, `RV0`
-for the resourceVersion of the story's first answer, `CONTINUE` for the last page's token, `NS` for the story's
+for the resourceVersion of the first answer, `CONTINUE` for the last page's token, `NS` for the story's
 namespace.
 """
