@@ -150,7 +150,7 @@ class Faults:
     def due_deletions(self) -> list[str]:
         """Return the Shoots whose time to go has come, once."""
         with self._lock:
-            due = [item for item in self.deletions if self._answered > item.after]
+            due = [item for item in self.deletions if self._answered >= item.after]
             self.deletions = [item for item in self.deletions if item not in due]
         return [item.shoot for item in due]
 

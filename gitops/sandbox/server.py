@@ -62,7 +62,8 @@ class _Http(ThreadingHTTPServer):
             secured = self._context.wrap_socket(request, server_side=True)
         except (ssl.SSLError, OSError):
             return
-        super().finish_request(secured, client_address)
+        with secured:
+            super().finish_request(secured, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing about clients that hang up."""

@@ -199,11 +199,22 @@ def _compare(old: Any, new: Any, schema: Schema, path: tuple[str, ...], found: C
     elif old is not _ABSENT and new is not _ABSENT:
         if not equal(old, new):
             _insert(found.modified, path)
+            _compare_parts(old, new, schema, path, found)
         return
     if old is _ABSENT:
         _insert(found.added, path)
     elif new is _ABSENT:
         _insert(found.removed, path)
+
+
+def _compare_parts(old: Any, new: Any, schema: Schema, path: tuple[str, ...], found: Comparison) -> None:
+    """Go below a map that has become something else, or the other way round."""
+    if _is_map(schema, old) and not _is_map(schema, new):
+        for name, item in old.items():
+            _compare(item, _ABSENT, _below(schema, name), (*path, f"f:{name}"), found)
+    elif _is_map(schema, new) and not _is_map(schema, old):
+        for name, item in new.items():
+            _compare(_ABSENT, item, _below(schema, name), (*path, f"f:{name}"), found)
 
 
 def _or_empty(value: Any, empty: Any) -> Any:

@@ -37,12 +37,15 @@ def _lines(
     where = cluster.collection(scope.resource)
     seconds = int(request.parameter("timeoutSeconds") or 1800)
     deadline = cluster.clock.now() + timedelta(seconds=seconds)
-    if not revision:
+    streams_list = request.parameter("sendInitialEvents") == "true"
+    if not revision or streams_list:
         with cluster.store.changed:
             start, revision = cluster.store.objects(where, scope.namespace), cluster.store.revision
         for stored in start:
             if show.wanted(stored):
                 yield show.line("ADDED", stored)
+        if streams_list:
+            yield show.bookmark(revision, {"annotations": {"k8s.io/initial-events-end": "true"}})
     while True:
         with cluster.store.changed:
             try:
@@ -104,9 +107,9 @@ class _Shown:
             self._is_first = False
         return encoded({"type": kind, "object": document}) + b"\n"
 
-    def bookmark(self, revision: int) -> bytes:
+    def bookmark(self, revision: int, more: Manifest | None = None) -> bytes:
         """Spell how far the watch has come."""
         resource = self._scope.resource
-        metadata = {"resourceVersion": str(revision), "creationTimestamp": None}
+        metadata = {"resourceVersion": str(revision), "creationTimestamp": None, **(more or {})}
         document = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
         return encoded({"type": "BOOKMARK", "object": document}) + b"\n"
