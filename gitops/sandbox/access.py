@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from gitops.sandbox import shoots
 from gitops.sandbox.clock import Clock, stamp
 from gitops.sandbox.kinds import Resource
 from gitops.sandbox.reading import Scope, answer
@@ -148,4 +149,4 @@ class Issuer:
 
 def is_kubeconfig(resource: Resource, subresource: str) -> bool:
     """Tell whether a subresource is one of the two that answer kubeconfigs."""
-    return resource.plural == "shoots" and subresource in {"adminkubeconfig", "viewerkubeconfig"}
+    return resource.plural == "shoots" and subresource in shoots.KUBECONFIGS

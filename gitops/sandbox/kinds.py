@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from gitops.sandbox.schema import Schema, builtin
+from gitops.sandbox.schema import Schema
 from gitops.sandbox.wire import Cause, Manifest
 
 
@@ -119,7 +119,9 @@ class Resource:
         return f"{self.group}/{version}" if self.group else version
 
 
-def resource(group: str, version: str, kind: str, plural: str = "", **rest: object) -> Resource:
-    """Return a built-in resource with the real server's schema."""
-    schema = builtin(group, version, kind)
-    return Resource(group, version, kind, plural or f"{kind.lower()}s", schema, **rest)  # type: ignore[arg-type]  # fields of Resource
+def at(manifest: Manifest, path: str) -> object:
+    """Return the value at a dotted path, or None where there is none."""
+    value: object = manifest
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value

@@ -65,14 +65,14 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
         else:
             new = patches.strategic_merge_patch(decoding.plain(old), change, resource.schema)
     new = decoding.plain(new)
-    shown = json.dumps(encoded(new).decode(), ensure_ascii=False)
+    result = encoded(new)
     unknown = list(decoding.prune(new, resource.schema))
     mistyped = [] if resource.custom else list(decoding.mistyped(new, resource.schema))
     problems = strict_problems(unknown, (), resource)
     if mistyped:
-        raise _unfit(shown, mistyped[0])
+        raise _unfit(result, mistyped[0])
     if problems and write.validation == "Strict":
-        raise _unfit(shown, f"strict decoding error: {', '.join(problems)}")
+        raise _unfit(result, f"strict decoding error: {', '.join(problems)}")
     if not isinstance(new.get("metadata"), dict):
         new["metadata"] = {}
     if resource.custom:
@@ -83,8 +83,9 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
     return new, problems if write.validation == "Warn" else ()
 
 
-def _unfit(shown: str, text: str) -> ApiError:
+def _unfit(result: bytes, text: str) -> ApiError:
     """Return the 422 for a patch whose result does not decode; the server shows the whole result."""
+    shown = json.dumps(result.decode(), ensure_ascii=False)
     return invalid("", "", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {shown}: {text}")])
 
 

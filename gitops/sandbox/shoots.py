@@ -7,7 +7,7 @@ admission plugins ExtensionLabels, ShootMutator, ShootValidator and DeletionConf
 from collections.abc import Iterable, Iterator
 
 from gitops.sandbox import shoot_defaults
-from gitops.sandbox.kinds import Column, Context, Resource, Rules, resource
+from gitops.sandbox.kinds import Column, Context, Rules, at
 from gitops.sandbox.shoot_defaults import GARDENER, version_key
 from gitops.sandbox.validation import label
 from gitops.sandbox.wire import (
@@ -22,7 +22,9 @@ from gitops.sandbox.wire import (
 )
 
 OPERATION = "gardener.cloud/operation"
+KUBECONFIGS = ("adminkubeconfig", "viewerkubeconfig")
 CONFIRMATION = "confirmation.gardener.cloud/deletion"
+_STATUS_LABEL = "shoot.gardener.cloud/status"
 _NEEDS_RETRY = "maintenance.shoot.gardener.cloud/needs-retry-operation"
 _TASKS = "deployInfrastructure,deployDNSRecordInternal,deployDNSRecordExternal,deployDNSRecordIngress"
 _PREFIXES = ("provider", "networking", "operatingsystemconfig", "extensions", "dnsrecord", "containerruntime")
@@ -172,20 +174,20 @@ def _validate_lists(spec: Manifest) -> Iterator[Cause]:
 
 
 _IMMUTABLE = (
-    ("region",),
-    ("provider", "type"),
-    ("networking", "type"),
-    ("networking", "pods"),
-    ("networking", "services"),
-    ("secretBindingName",),
+    "region",
+    "provider.type",
+    "networking.type",
+    "networking.pods",
+    "networking.services",
+    "secretBindingName",
 )
 
 
 def _validate_change(new: Manifest, old: Manifest) -> Iterator[Cause]:
     for path in _IMMUTABLE:
-        before, after = _at(old["spec"], path), _at(new["spec"], path)
+        before, after = at(old["spec"], path), at(new["spec"], path)
         if before is not None and before != after:
-            yield invalid_value(f"spec.{'.'.join(path)}", after, "field is immutable")
+            yield invalid_value(f"spec.{path}", after, "field is immutable")
     was, wanted = (shoot["spec"]["kubernetes"].get("version") or "0" for shoot in (old, new))
     workers = new["spec"]["provider"].get("workers") or []
     if version_key(wanted)[:2] < version_key(was)[:2]:
@@ -200,12 +202,6 @@ def _validate_change(new: Manifest, old: Manifest) -> Iterator[Cause]:
         changed = [name for name in new["spec"] if new["spec"][name] != old["spec"].get(name)]
         text = "cannot update shoot spec if deletion timestamp is set. Requested changes: "
         yield forbidden_field("spec", text + ", ".join(changed))
-
-
-def _at(value: object, path: tuple[str, ...]) -> object:
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
 
 
 def review(new: Manifest, old: Manifest | None, context: Context) -> None:
@@ -289,37 +285,25 @@ CONDITIONS = (
 )
 
 
-def shoot_resource() -> Resource:
-    """Return the Shoot as the garden serves it."""
-    status = "shoot.gardener.cloud/status"
-    columns = (
-        Column("CloudProfile", lambda m: (m["spec"].get("cloudProfile") or {}).get("name", "<unknown>")),
-        Column("Provider", lambda m: m["spec"]["provider"]["type"]),
-        Column("Region", lambda m: m["spec"].get("region", "<unknown>")),
-        Column("Seed", lambda m: m["spec"].get("seedName", "<none>"), priority=1),
-        Column("K8S Version", lambda m: m["spec"]["kubernetes"]["version"]),
-        Column("Hibernation", _hibernation),
-        Column("Last Operation", _last_operation),
-        Column("Status", lambda m: (m["metadata"].get("labels") or {}).get(status, "<pending>")),
-        Column("Purpose", lambda m: m["spec"].get("purpose", "<unknown>"), priority=1),
-        Column("Gardener Version", lambda m: m["status"]["gardener"]["version"] or "<unknown>", priority=1),
-        *(_condition(kind) for kind in CONDITIONS),
-    )
-    return resource(
-        GARDENER,
-        "v1beta1",
-        "Shoot",
-        subresources=("status", "adminkubeconfig", "viewerkubeconfig"),
-        blind_update=False,
-        zero={"spec": {"kubernetes": {}, "provider": {}}},
-        columns=columns,
-        rules=Rules(
-            default=shoot_defaults.default,
-            mutate=mutate,
-            prepare=prepare,
-            raises_generation=raises_generation,
-            validate=validate,
-            review=review,
-            delete=refuse_unconfirmed,
-        ),
-    )
+COLUMNS = (
+    Column("CloudProfile", lambda m: at(m, "spec.cloudProfile.name") or "<unknown>"),
+    Column("Provider", lambda m: m["spec"]["provider"]["type"]),
+    Column("Region", lambda m: m["spec"].get("region", "<unknown>")),
+    Column("Seed", lambda m: m["spec"].get("seedName", "<none>"), priority=1),
+    Column("K8S Version", lambda m: m["spec"]["kubernetes"]["version"]),
+    Column("Hibernation", _hibernation),
+    Column("Last Operation", _last_operation),
+    Column("Status", lambda m: (m["metadata"].get("labels") or {}).get(_STATUS_LABEL, "<pending>")),
+    Column("Purpose", lambda m: m["spec"].get("purpose", "<unknown>"), priority=1),
+    Column("Gardener Version", lambda m: m["status"]["gardener"]["version"] or "<unknown>", priority=1),
+    *(_condition(kind) for kind in CONDITIONS),
+)
+RULES = Rules(
+    default=shoot_defaults.default,
+    mutate=mutate,
+    prepare=prepare,
+    raises_generation=raises_generation,
+    validate=validate,
+    review=review,
+    delete=refuse_unconfirmed,
+)

@@ -1,13 +1,13 @@
 """Watches: what happened since a resourceVersion, and what happens from now on."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from gitops.sandbox import tables
 from gitops.sandbox.cluster import Cluster
 from gitops.sandbox.reading import Scope, chosen
-from gitops.sandbox.store import Event, Stored
+from gitops.sandbox.store import Collection, Event, Stored
 from gitops.sandbox.wire import ApiError, Manifest, Request, Response, encoded
 
 Patience = Literal["backlog", "timeout"]
@@ -34,37 +34,46 @@ def _lines(
     cluster: Cluster, scope: Scope, request: Request, revision: int, patience: Patience
 ) -> Iterator[bytes]:
     show = _Shown(cluster, scope, request)
-    where = cluster.collection(scope.resource)
-    seconds = int(request.parameter("timeoutSeconds") or 1800)
-    deadline = cluster.clock.now() + timedelta(seconds=seconds)
     streams_list = request.parameter("sendInitialEvents") == "true"
     if not revision or streams_list:
         with cluster.store.changed:
-            start, revision = cluster.store.objects(where, scope.namespace), cluster.store.revision
-        for stored in start:
-            if show.wanted(stored):
-                yield show.line("ADDED", stored)
+            start = cluster.store.objects(show.where, scope.namespace)
+            revision = cluster.store.revision
+        yield from (show.line("ADDED", stored) for stored in start if show.wanted(stored))
         if streams_list:
             yield show.bookmark(revision, {"annotations": {"k8s.io/initial-events-end": "true"}})
-    while True:
-        with cluster.store.changed:
-            try:
-                events = cluster.store.events(where, revision)
-            except ApiError as gone:
-                yield encoded({"type": "ERROR", "object": gone.status}) + b"\n"
-                return
-            over = cluster.store.closed or patience == "backlog" or cluster.clock.now() >= deadline
-            if not events and not over:
-                cluster.store.changed.wait(_PAUSE)
-                continue
-            latest = cluster.store.revision
-        for event in events:
-            yield from show.event(event)
-        revision = latest
-        if over:
-            break
+    seconds = int(request.parameter("timeoutSeconds") or 1800)
+    deadline = cluster.clock.now() + timedelta(seconds=seconds)
+    seen = revision
+    try:
+        until = None if patience == "backlog" else deadline
+        for looked, events in _changes(cluster, show.where, revision, until):
+            for event in events:
+                yield from show.event(event)
+            seen = looked
+    except ApiError as gone:
+        yield encoded({"type": "ERROR", "object": gone.status}) + b"\n"
+        return
     if request.parameter("allowWatchBookmarks") == "true":
-        yield show.bookmark(revision)
+        yield show.bookmark(seen)
+
+
+def _changes(
+    cluster: Cluster, where: Collection, revision: int, deadline: datetime | None
+) -> Iterator[tuple[int, list[Event]]]:
+    """Yield how far we have looked, and what happened, until the deadline; without one, what has happened."""
+    store = cluster.store
+    while True:
+        with store.changed:
+            events = store.events(where, revision)
+            over = store.closed or deadline is None or cluster.clock.now() >= deadline
+            if not events and not over:
+                store.changed.wait(_PAUSE)
+                continue
+            revision = store.revision
+        yield revision, events
+        if over:
+            return
 
 
 class _Shown:
@@ -73,6 +82,7 @@ class _Shown:
     def __init__(self, cluster: Cluster, scope: Scope, request: Request) -> None:
         self._cluster, self._scope = cluster, scope
         self._chosen = chosen(scope, request)
+        self.where = cluster.collection(scope.resource)
         self._as_table = "as=Table" in request.accept
         self._is_first = True
 
