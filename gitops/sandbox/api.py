@@ -1,5 +1,7 @@
 """One API server: from a request to a response, without sockets."""
 
+from urllib.parse import unquote
+
 from gitops.sandbox import access, deleting, discovery, patching, reading, watching, writing
 from gitops.sandbox.access import Identity, Issuer
 from gitops.sandbox.cluster import Cluster
@@ -78,7 +80,7 @@ class ApiServer:
 
     def _scope(self, path: str) -> Scope | None:
         """Return what a path names; None outside served groups; raises 404 for unknown resources."""
-        parts = [part for part in path.split("/") if part]
+        parts = [unquote(part) for part in path.split("/") if part]
         match parts:
             case ["api", version, *rest] if rest:
                 group = ""

@@ -5,7 +5,7 @@ import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl
 
 from gitops.sandbox.certificates import self_signed
 from gitops.sandbox.landscape import Landscape
@@ -123,7 +123,7 @@ class _Connection(BaseHTTPRequestHandler):
 def _split(target: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
     """Return the API server's base path, the path below it, and the query."""
     path, _, query = target.partition("?")
-    parts = unquote(path).strip("/").split("/")
+    parts = path.strip("/").split("/")
     size = 3 if parts[0] == "shoots" else 1
     return (
         "/".join(parts[:size]),
