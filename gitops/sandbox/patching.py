@@ -103,12 +103,11 @@ def _apply(write: Write, request: Request) -> Response:
         group, _, short = version.rpartition("/")
         raise bad_request(f"invalid object type: {group}/{short}, Kind={kind}")
     config.setdefault("metadata", {})
-    stored = cluster.store.get(cluster.collection(resource), scope.namespace, scope.name)
     with cluster.store.changed:
+        old = cluster.read(resource, scope.namespace, scope.name)
         try:
-            if stored is None:
+            if old is None:
                 return _apply_new(write, config)
-            old = cluster.served(stored, resource)
             new, managers = _merged(write, config, old, _owners(old, resource, cluster.now()))
             return answer(encoded(updated(write, decoding.plain(new), old, managers)))
         except TypedError as problem:

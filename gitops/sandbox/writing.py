@@ -204,9 +204,7 @@ def kept(cluster: Cluster, resource: Resource, manifest: Manifest) -> Manifest:
     """Store an object and return it as served."""
     stored = cluster.store.put(cluster.collection(resource), converted(manifest, resource.stored_version))
     if resource.group == crds.GROUP:
-        answer_now = stored.manifest()
         cluster.crd_written(stored.manifest())
-        return answer_now
     return cluster.served(stored, resource)
 
 
@@ -216,21 +214,19 @@ def gone(cluster: Cluster, resource: Resource, manifest: Manifest) -> None:
     if resource.group == crds.GROUP:
         custom = cluster.any_version(manifest["spec"]["group"], manifest["spec"]["names"]["plural"])
         if custom is not None:
-            for item in list(cluster.all(custom)):
-                cluster.store.delete(
-                    cluster.collection(custom),
-                    item["metadata"].get("namespace", ""),
-                    item["metadata"]["name"],
-                )
+            _empty(cluster, custom)
         cluster.crd_gone(manifest)
     if resource.plural == "namespaces":
         for inner in cluster.resources():
-            if inner.namespaced and inner.api_version == inner.stored_version:
-                for item in list(cluster.all(inner, metadata["name"])):
-                    cluster.store.delete(
-                        cluster.collection(inner), metadata["name"], item["metadata"]["name"]
-                    )
+            if inner.namespaced:
+                _empty(cluster, inner, metadata["name"])
     cluster.store.delete(cluster.collection(resource), metadata.get("namespace", ""), metadata["name"])
+
+
+def _empty(cluster: Cluster, resource: Resource, namespace: str = "") -> None:
+    where = cluster.collection(resource)
+    for stored in cluster.store.objects(where, namespace):
+        cluster.store.delete(where, stored.namespace, stored.name)
 
 
 def _place(manifest: Manifest, scope: Scope) -> None:

@@ -147,6 +147,10 @@ class ControlPlane:
         kind = response.headers.get("Content-Type", "")
         return Answer(response.status, warnings, parsed(response.data, kind, is_watch="watch=true" in path))
 
+    def raw(self, path: str) -> bytes:
+        """Return the body of a GET."""
+        return bytes(self._pool.request("GET", self._server + path).data)
+
     def pause(self) -> None:
         """Wait."""
         pause()
