@@ -8,7 +8,7 @@ from gitops.sandbox import pods, shoots
 from gitops.sandbox.kinds import Column, Resource, Rules, at, spec_changed
 from gitops.sandbox.schema import builtin
 from gitops.sandbox.validation import SUBDOMAIN
-from gitops.sandbox.wire import Cause, Manifest, invalid_value
+from gitops.sandbox.wire import Cause, Manifest, invalid_value, required
 
 CRDS = "customresourcedefinitions"
 
@@ -64,14 +64,20 @@ def _default_registration(manifest: Manifest) -> None:
 
 
 def _validate_crd(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
-    spec = manifest["spec"]
-    wanted = f"{spec['names']['plural']}.{spec['group']}"
-    if manifest["metadata"]["name"] != wanted:
-        yield invalid_value(
-            "metadata.name", manifest["metadata"]["name"], 'must be spec.names.plural+"."+spec.group'
-        )
-    if not re.fullmatch(SUBDOMAIN, spec["group"]):
-        yield invalid_value("spec.group", spec["group"], "must be a lowercase RFC 1123 subdomain")
+    spec, name = manifest["spec"], manifest["metadata"].get("name")
+    names, group = spec["names"], spec.get("group", "")
+    for path, value in (
+        ("spec.versions", spec.get("versions")),
+        ("spec.scope", spec.get("scope")),
+        ("spec.names.plural", names.get("plural")),
+        ("spec.names.kind", names.get("kind")),
+    ):
+        if not value:
+            yield required(path)
+    if name != f"{names.get('plural', '')}.{group}":
+        yield invalid_value("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    if not re.fullmatch(SUBDOMAIN, group):
+        yield invalid_value("spec.group", group, "must be a lowercase RFC 1123 subdomain")
 
 
 def _default_crd(manifest: Manifest) -> None:
@@ -84,7 +90,9 @@ def _default_crd(manifest: Manifest) -> None:
 
 def _prepare_crd(manifest: Manifest, old: Manifest | None) -> None:
     if old is None:
-        stored = [version["name"] for version in manifest["spec"]["versions"] if version.get("storage")]
+        stored = [
+            version["name"] for version in manifest["spec"].get("versions") or () if version.get("storage")
+        ]
         names = {"plural": "", "kind": ""}
         manifest["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": stored}
 

@@ -58,12 +58,19 @@ def decode(body: bytes | None, kind: str) -> Decoded:
 
 def _decode_yaml(text: str) -> Decoded:
     try:
-        return Decoded(yaml.load(text, Loader=_LOADER), ())  # noqa: S506 - a safe loader
+        return Decoded(yaml.load(text, Loader=_Loader), ())  # noqa: S506 - a safe loader
     except yaml.YAMLError as problem:
         raise bad_request(f"error decoding patch: error converting YAML to JSON: {problem}") from problem
 
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml's, where it is there
+    """Reads YAML as the server does: a date is a text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
+    for first, found in _Loader.yaml_implicit_resolvers.items()
+}
 
 
 def _duplicates(value: Any, path: str) -> Iterator[str]:

@@ -11,7 +11,16 @@ from gitops.sandbox import fieldsets
 from gitops.sandbox.fieldsets import FieldSet, difference, intersection, union
 from gitops.sandbox.last_applied import renewed, taken_over
 from gitops.sandbox.schema import Schema
-from gitops.sandbox.typed import check, compare, equal, merge, remove, to_field_set, with_named_parents
+from gitops.sandbox.typed import (
+    TypedError,
+    check,
+    compare,
+    equal,
+    merge,
+    remove,
+    to_field_set,
+    with_named_parents,
+)
 from gitops.sandbox.wire import ApiError, Manifest, bad_request
 
 _UNOWNED: FieldSet = fieldsets.decode(
@@ -128,7 +137,10 @@ def update(live: Manifest, new: Manifest, managers: Managers, by: Authorship) ->
 
     For a new object `live` holds what is there without anybody writing it: the parts that Go always prints.
     """
-    changes = compare(_bare(live), _bare(new), by.schema)
+    try:
+        changes = compare(_bare(live), _bare(new), by.schema)
+    except TypedError:
+        return managers  # validation will say what is wrong with it
     changed = union(changes.modified, changes.added)
     own = managers.get(by.writer)
     rest = _without(managers, changed, changes.removed)

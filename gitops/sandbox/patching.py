@@ -6,7 +6,7 @@ from gitops.sandbox import decoding, managed_fields, patches
 from gitops.sandbox.kinds import Resource
 from gitops.sandbox.managed_fields import Authorship, Managers, Writer
 from gitops.sandbox.reading import Scope, answer, current
-from gitops.sandbox.recognising import strict_problems
+from gitops.sandbox.recognising import as_typed, mistyped, strict_problems
 from gitops.sandbox.typed import TypedError
 from gitops.sandbox.wire import (
     APPLY_PATCH,
@@ -67,20 +67,18 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
     new = decoding.plain(new)
     result = encoded(new)
     unknown = list(decoding.prune(new, resource.schema))
-    mistyped = [] if resource.custom else list(decoding.mistyped(new, resource.schema))
+    if not resource.custom:
+        new = {"kind": resource.kind, "apiVersion": resource.api_version, **new}
+    if (new.get("kind"), new.get("apiVersion")) != (resource.kind, resource.api_version):
+        raise _unfit(result, "the kind of an object does not change")
+    for text in mistyped(new, resource):
+        raise _unfit(result, text)
     problems = strict_problems(unknown, (), resource)
-    if mistyped:
-        raise _unfit(result, mistyped[0])
     if problems and write.validation == "Strict":
         raise _unfit(result, f"strict decoding error: {', '.join(problems)}")
     if not isinstance(new.get("metadata"), dict):
         new["metadata"] = {}
-    if resource.custom:
-        decoding.prune_nulls(new, resource.schema)
-        decoding.metadata_as_go(new, resource.schema)
-    else:
-        new = decoding.as_go(new, resource.schema)
-    return new, problems if write.validation == "Warn" else ()
+    return as_typed(new, resource), problems if write.validation == "Warn" else ()
 
 
 def _unfit(result: bytes, text: str) -> ApiError:
@@ -102,7 +100,7 @@ def _apply(write: Write, request: Request) -> Response:
     if (version, kind) != (resource.api_version, resource.kind):
         group, _, short = version.rpartition("/")
         raise bad_request(f"invalid object type: {group}/{short}, Kind={kind}")
-    config.setdefault("metadata", {})
+    config["metadata"] = config.get("metadata") or {}
     with cluster.store.changed:
         old = cluster.read(resource, scope.namespace, scope.name)
         try:

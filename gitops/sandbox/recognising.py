@@ -1,5 +1,7 @@
 """From a decoded body to an object of its resource: kind, unknown fields, types, defaults."""
 
+from collections.abc import Iterator
+
 from gitops.sandbox import decoding
 from gitops.sandbox.kinds import Resource
 from gitops.sandbox.wire import Manifest, Request, bad_request, invalid, invalid_value
@@ -34,29 +36,44 @@ def recognised(document: object, resource: Resource, request: Request) -> Manife
             f"({resource.version}.{kind}) to (core.{resource.kind}): unknown conversion"
         )
     metadata = manifest.get("metadata")
-    manifest["metadata"] = metadata if isinstance(metadata, dict) else {}
+    if not isinstance(metadata, dict | None):
+        text = "json: cannot unmarshal string into Go struct field .metadata of type v1.ObjectMeta"
+        raise bad_request(f"{_handled(resource)}{text}")
+    manifest["metadata"] = metadata or {}
     return manifest
+
+
+def _handled(resource: Resource) -> str:
+    return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
 
 
 def cleaned(
     manifest: Manifest, resource: Resource, duplicates: tuple[str, ...], mode: str
-) -> tuple[str, ...]:
-    """Drop unknown fields in place and return warnings; raises 400 in strict mode or for a wrong type."""
-    handled = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
+) -> tuple[Manifest, tuple[str, ...]]:
+    """Return an object without unknown fields, and warnings; raises 400 for them in strict mode."""
     unknown = list(decoding.prune(manifest, resource.schema))
-    if resource.custom:
-        decoding.prune_nulls(manifest, resource.schema)
-        decoding.metadata_as_go(manifest, resource.schema)
-    else:
-        for problem in decoding.mistyped(manifest, resource.schema):
-            raise bad_request(handled + problem)
-        unnulled = decoding.as_go(manifest, resource.schema)
-        manifest.clear()
-        manifest.update(unnulled)
+    for problem in mistyped(manifest, resource):
+        raise bad_request(_handled(resource) + problem)
     problems = strict_problems(unknown, duplicates, resource)
     if mode == "Strict" and problems:
-        raise bad_request(f"{handled}strict decoding error: {', '.join(problems)}")
-    return problems if mode == "Warn" else ()
+        raise bad_request(f"{_handled(resource)}strict decoding error: {', '.join(problems)}")
+    return as_typed(manifest, resource), problems if mode == "Warn" else ()
+
+
+def mistyped(manifest: Manifest, resource: Resource) -> Iterator[str]:
+    """Yield what Go cannot decode: in a built-in kind's object anywhere, in a custom resource's metadata."""
+    if resource.custom:
+        return decoding.mistyped(manifest.get("metadata"), resource.schema.properties["metadata"])
+    return decoding.mistyped(manifest, resource.schema)
+
+
+def as_typed(manifest: Manifest, resource: Resource) -> Manifest:
+    """Return an object as decoding leaves it: without nulls and what is empty where Go drops it."""
+    if not resource.custom:
+        return decoding.as_go(manifest, resource.schema)  # type: ignore[no-any-return]  # a dict stays one
+    decoding.prune_nulls(manifest, resource.schema)
+    decoding.metadata_as_go(manifest, resource.schema)
+    return manifest
 
 
 def strict_problems(unknown: list[str], duplicates: tuple[str, ...], resource: Resource) -> tuple[str, ...]:

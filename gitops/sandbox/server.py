@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from gitops.sandbox.certificates import self_signed
 from gitops.sandbox.landscape import Landscape
-from gitops.sandbox.wire import Request, Response
+from gitops.sandbox.wire import ApiError, Request, Response, encoded
 
 
 class Server:
@@ -101,6 +101,10 @@ class _Connection(BaseHTTPRequestHandler):
         except (ConnectionError, TimeoutError):
             self.close_connection = True
             return
+        except Exception as bug:  # noqa: BLE001 - as the real server answers its own bugs
+            text = f"Internal error occurred: the sandbox has a bug: {bug!r}"
+            status = encoded(ApiError(500, "InternalError", text).status)
+            response = Response(500, {"Content-Type": "application/json"}, status)
         self._send(response)
 
     def _send(self, response: Response) -> None:

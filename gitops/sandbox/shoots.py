@@ -4,7 +4,7 @@ Follows gardener pkg/apiserver/registry/core/shoot/strategy.go, pkg/api/core/val
 admission plugins ExtensionLabels, ShootMutator, ShootValidator and DeletionConfirmation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitops.sandbox import shoot_defaults
 from gitops.sandbox.kinds import Column, Context, Rules, at
@@ -158,10 +158,9 @@ def _validate_lists(spec: Manifest) -> Iterator[Cause]:
         else:
             yield from label(path, kind)
         seen.add(kind)
-    names = [item.get("name", "") for item in spec.get("resources") or ()]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield duplicate(f"spec.resources[{index}].name", name)
+    yield from _duplicates(spec.get("resources"), "spec.resources", "name")
+    yield from _duplicates(spec.get("tolerations"), "spec.tolerations", "key")
+    yield from _duplicates(spec["provider"].get("workers"), "spec.provider.workers", "name")
     workers = spec["provider"].get("workers") or []
     for index, worker in enumerate(workers):
         path = f"spec.provider.workers[{index}]"
@@ -169,8 +168,13 @@ def _validate_lists(spec: Manifest) -> Iterator[Cause]:
             yield forbidden_field(f"{path}.maximum", "maximum value must not be less than minimum value")
         if not worker.get("machine", {}).get("type"):
             yield required(f"{path}.machine.type", "must specify a machine type")
-        if worker.get("name") in [other.get("name") for other in workers[:index]]:
-            yield duplicate(f"{path}.name", worker.get("name"))
+
+
+def _duplicates(items: Sequence[Manifest] | None, path: str, key: str) -> Iterator[Cause]:
+    values = [item.get(key, "") for item in items or ()]
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield duplicate(f"{path}[{index}].{key}", value)
 
 
 _IMMUTABLE = (

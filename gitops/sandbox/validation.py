@@ -110,28 +110,30 @@ def status_of(manifest: Manifest, schema: Schema) -> list[Cause]:
     return [*causes, _SKIPPED] if causes and schema.has_rules else causes
 
 
-def _node(value: Any, schema: Schema, path: str, inner: str) -> Iterator[Cause]:
+def _node(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause]:
+    """Yield what is wrong with a value; `shown` is its path in texts, which may begin below status."""
     wrong = _wrong_type(value, schema)
     if wrong:
-        text = f'{inner or path} in body must be of type {_expected(schema)}: "{wrong}"'
-        yield type_invalid(path, wrong, text)
+        yield type_invalid(path, wrong, f'{shown} in body must be of type {_expected(schema)}: "{wrong}"')
         yield from _enumerated(value, schema, path)
         return
-    yield from _scalar(value, schema, path, inner or path)
+    yield from _scalar(value, schema, path, shown)
     if isinstance(value, dict):
         for name in schema.raw.get("required", ()):
             if name not in value:
-                yield required(f"{path}.{name}" if path else name)
+                yield required(_below(path, name))
         for name, item in value.items():
             known = schema.field(name)
             if known is not None:
-                below = f"{path}.{name}" if path else name
-                deeper = below.removeprefix("status.") if path.startswith("status") and inner != path else ""
-                yield from _node(item, known, below, deeper)
+                yield from _node(item, known, _below(path, name), _below(shown, name))
     elif isinstance(value, list):
         yield from _list(value, schema, path)
         for index, item in enumerate(value):
-            yield from _node(item, schema.items, f"{path}[{index}]", "")
+            yield from _node(item, schema.items, f"{path}[{index}]", f"{shown}[{index}]")
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 def _expected(schema: Schema) -> str:
@@ -225,13 +227,15 @@ def _duplicates(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
         for name, item in value.items():
             known = schema.field(name)
             if known is not None:
-                yield from _duplicates(item, known, f"{path}.{name}" if path else name)
+                yield from _duplicates(item, known, _below(path, name))
     if not isinstance(value, list) or not isinstance(schema.raw.get("items"), Mapping):
         return
     seen: set[str] = set()
     for index, item in enumerate(value):
         yield from _duplicates(item, schema.items, f"{path}[{index}]")
         if schema.list_kind == "map" and not isinstance(item, dict):
+            text = "must be an object for an array of list-type map"
+            yield invalid_value(f"{path}[{index}]", item, text)
             continue
         key = element(schema, item, index)
         if key in seen:
@@ -249,7 +253,7 @@ def _rules(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
         for name, item in value.items():
             known = schema.field(name)
             if known is not None:
-                yield from _rules(item, known, f"{path}.{name}" if path else name)
+                yield from _rules(item, known, _below(path, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _rules(item, schema.items, f"{path}[{index}]")

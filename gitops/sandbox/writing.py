@@ -87,7 +87,7 @@ def create(write: Write, request: Request) -> Response:
     resource = write.scope.resource
     decoded = decoding.decode(request.body, resource.kind)
     manifest = recognised(decoded.manifest, resource, request)
-    warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
+    manifest, warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
     with write.cluster.store.changed:
         new = created(write, manifest, None)
     return answer(encoded(new), 201, warnings)
@@ -136,7 +136,7 @@ def replace(write: Write, request: Request) -> Response:
     resource, scope = write.scope.resource, write.scope
     decoded = decoding.decode(request.body, resource.kind)
     manifest = recognised(decoded.manifest, resource, request)
-    warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
+    manifest, warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
     with write.cluster.store.changed:
         old = write.cluster.served(current(write.cluster, scope), resource)
         if not manifest["metadata"].get("resourceVersion") and not resource.blind_update:

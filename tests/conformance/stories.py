@@ -250,6 +250,9 @@ def _sorted_causes(status: dict[str, Any]) -> dict[str, Any]:
         causes.sort(key=lambda cause: (cause.get("field", ""), cause["message"]))
         if len(causes) > 1:
             status["message"] = status["message"].split(": [")[0].split(": \n")[0]
+    head, several, rest = status.get("message", "").partition("errors:\n")
+    if several:
+        status["message"] = head + several + "\n".join(sorted(rest.split("\n")))
     return status
 
 
