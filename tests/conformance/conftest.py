@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.stories import Subject
+from tests.conformance.stories import Story, Subject
 from tests.conformance.subjects import CRD_PATH, WIDGETS, ControlPlane, Sandbox, policies
 from tests.control_plane.garden import Garden
 
@@ -28,11 +28,14 @@ def real_garden(request: pytest.FixtureRequest) -> Iterator[Garden]:
 
 
 @pytest.fixture(params=["sandbox", pytest.param("control_plane", marks=pytest.mark.control_plane)])
-def subject(request: pytest.FixtureRequest) -> Subject:
-    """Each server in turn."""
+def subject(request: pytest.FixtureRequest, story: Story) -> Subject:
+    """Each server in turn, with a namespace for the story, a Project's where it is about Shoots."""
     if request.param == "sandbox":
         return Sandbox()
     garden: Garden = request.getfixturevalue("real_garden")
     namespace = f"garden-{secrets.token_hex(3)}"
-    garden.add_project(namespace)
+    if story.is_about_shoots:
+        garden.add_project(namespace)
+    else:
+        garden.client.post("/api/v1/namespaces", {"metadata": {"name": namespace}})
     return ControlPlane(garden.kubeconfig, namespace)

@@ -47,7 +47,7 @@ class Subject(Protocol):
     """A server that is asked."""
 
     namespace: str
-    """The story's own; it is the namespace of a Project."""
+    """The story's own."""
 
     def send(self, method: str, path: str, body: bytes | None, content_type: str, accept: str) -> Answer:
         """Send one request. A watch ends by itself."""
@@ -66,6 +66,11 @@ class Story:
     """What it shows."""
     steps: tuple[Mapping[str, Any], ...]
     """Its requests."""
+
+    @property
+    def is_about_shoots(self) -> bool:
+        """Whether it needs a Project."""
+        return any(" sh" in key for step in self.steps for key in step)
 
 
 def stories() -> list[Story]:
