@@ -45,7 +45,8 @@ What it leaves out:
   The maintenance window of a Shoot that names none follows from its name. Auto-enabled extensions get no
   label.
 - Text of messages where Go prints maps in random order, and Go's own JSON parser's complaints.
-- protobuf, aggregated discovery, OpenAPI v2 and descriptions in OpenAPI v3.
+- protobuf (so no imperative `kubectl create configmap`; `-f` works), aggregated discovery, OpenAPI v2 and
+  descriptions in OpenAPI v3.
 """
 
 from gitops.sandbox.clock import ScaledClock, VirtualClock

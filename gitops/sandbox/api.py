@@ -65,6 +65,10 @@ class ApiServer:
         return read(self.cluster, scope, request)
 
     def _write(self, request: Request, scope: Scope, verb: str, identity: Identity) -> Response:
+        if "protobuf" in request.content_type:
+            accepted = "application/json, application/yaml"
+            text = "the body of the request was in an unknown format - accepted media types include: "
+            raise ApiError(415, "UnsupportedMediaType", text + accepted)
         if access.is_kubeconfig(scope.resource, scope.subresource) and self._issuer is not None:
             shoot = reading.current(self.cluster, scope).manifest()
             return self._issuer.issue(shoot, request, scope.subresource, identity.user)

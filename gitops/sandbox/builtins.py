@@ -211,6 +211,7 @@ def _resource(api_version: str, kind: str, scope: str, plural: str, *short_names
         storage_version="v1beta1" if kind == "ControllerDeployment" else version,
         subresources=(*status, *shoots.KUBECONFIGS) if kind == "Shoot" else status,
         short_names=short_names,
+        categories=("all",) if kind in {"Pod", "DaemonSet"} else (),
         columns=_COLUMNS.get(kind, ()),
         rules=_RULES.get(kind, Rules()),
         zero=_ZERO.get(kind, {}),

@@ -83,8 +83,7 @@ class _Connection(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def _serve(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        body = self.rfile.read(length) if length else None
+        body = self._body()
         base, path, query = _split(self.path)
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         request = Request(
@@ -106,6 +105,18 @@ class _Connection(BaseHTTPRequestHandler):
             status = encoded(ApiError(500, "InternalError", text).status)
             response = Response(500, {"Content-Type": "application/json"}, status)
         self._send(response)
+
+    def _body(self) -> bytes | None:
+        """Read the whole body, so that the next request of the connection begins where it should."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            length = int(self.headers.get("Content-Length") or 0)
+            return self.rfile.read(length) if length else None
+        parts = []
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
 
     def _send(self, response: Response) -> None:
         self.send_response(response.status)

@@ -83,6 +83,21 @@ def test_a_connection_is_kept(server: Server) -> None:
     assert pool.connection_from_host(host, int(server.url.rpartition(":")[2]), "https").num_connections == 1
 
 
+def test_a_body_may_come_in_chunks(server: Server) -> None:
+    pool, maps = _pool(server), f"{server.url}/garden/api/v1/namespaces/default/configmaps"
+    for name in ("a", "b"):
+        body = json.dumps({"metadata": {"name": name}, "data": {"x": "y" * 100}}).encode()
+        sent = pool.request("POST", maps, body=iter([body[:50], body[50:]]), chunked=True)
+        assert (sent.status, sent.json()["data"]) == (201, {"x": "y" * 100})
+
+
+def test_what_is_not_understood_is_refused_as_such(server: Server) -> None:
+    maps = f"{server.url}/garden/api/v1/namespaces/default/configmaps"
+    headers = {**_pool(server).headers, "Content-Type": "application/vnd.kubernetes.protobuf"}
+    assert _pool(server).request("POST", maps, body=b"k8s\0", headers=headers).status == 415
+    assert _pool(server).request("OPTIONS", maps).status == 405
+
+
 def test_a_busy_server_and_one_that_hangs_up(server: Server) -> None:
     pool, url = _pool(server), f"{server.url}/garden/version"
     server.landscape.faults.requests += [
