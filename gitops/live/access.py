@@ -100,13 +100,14 @@ class ShootAccess:
             return opened.cluster
 
     def close(self) -> None:
-        """Forget every credential and drop all idle connections."""
+        """Forget every credential and drop all idle connections; never waits for a request that hangs."""
         with self._lock:
             doors = list(self._opened.values())
             self._opened.clear()
         for door in doors:
-            with door.lock:
+            if door.lock.acquire(blocking=False):  # who holds it waits for a credential, perhaps for ever
                 door.close()
+                door.lock.release()
 
     def _slot(self, key: tuple[Target, Access]) -> _Opened:
         with self._lock:
