@@ -28,7 +28,7 @@ def is_covered(applied: Manifest, live: Manifest, owned: FieldSet) -> bool:
         owned: the leaf paths that our field manager owns by apply.
     """
     inner = frozenset(path[:depth] for path in owned for depth in range(len(path)))
-    if any(lookup(applied, path) is ABSENT for path in owned if not _names_element(path)):
+    if any(lookup(applied, path) is ABSENT for path in owned):
         return False
     return _covered(_Owned(owned, inner), applied, live, ())
 
@@ -93,7 +93,3 @@ def contains(live: Any, applied: Any, at: Path = ()) -> bool:
     if _QUANTITY_HOLDERS & {step for step in at if isinstance(step, str)}:
         return live is not ABSENT and same_quantity(live, applied)
     return same(live, applied)
-
-
-def _names_element(path: Path) -> bool:
-    return len(path) > 1 and isinstance(path[-2], Element) and path[-1] == path[-2].key

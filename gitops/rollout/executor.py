@@ -99,7 +99,10 @@ class ThreadCrew:
 
     def next_event(self, until: datetime | None) -> Event | None:
         """The next answer, or None when that time has come."""
-        timeout = None if until is None else max((until - self._clock.now()).total_seconds(), 0)
+        if until is not None and not self._under_way:
+            self._clock.sleep(max((until - self._clock.now()).total_seconds(), 0))
+            return None
+        timeout = None if until is None else self._clock.patience(until)
         try:
             future = self._done.get(timeout=timeout)
         except queue.Empty:

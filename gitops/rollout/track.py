@@ -52,6 +52,8 @@ class Track:
     """Objects written by this run."""
     outcome: ShootOutcome = ShootOutcome.NOT_STARTED
     message: str = ""
+    hint: str = ""
+    """What may be behind its waiting, told when it took too long."""
     current_since: datetime | None = None
     """Since when it is as declared with every gate open, by our own clock; None while it is not."""
 

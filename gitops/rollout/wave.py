@@ -152,8 +152,8 @@ class WaveRun:
     def _take(self, track: Track, step: Write | Await | Unanswered, now: datetime) -> Action | None:
         track = self.tracks[track.target]
         match step:
-            case Await(where, message):
-                self._wait(track, where, message, now)
+            case Await(where, message, hint):
+                self._wait(replace(track, hint=hint), where, message, now)
             case Unanswered():
                 self._wait_for_answer(track, step, now)
             case write:
@@ -202,7 +202,7 @@ class WaveRun:
         timeout = self._rules.overlay.gate.timeout
         for track in list(self.tracks.values()):
             if track.phase is Phase.WAITING and track.since is not None and now - track.since >= timeout:
-                message = f"still waiting after {timeout}: {track.message}"
+                message = f"still waiting after {timeout}: {track.message}" + (f". {track.hint}" if track.hint else "")
                 self._settle(track, Settled(ShootOutcome.FAILED, message), now)
 
     def _readings(self, now: datetime) -> list[Action]:
