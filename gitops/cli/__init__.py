@@ -13,6 +13,7 @@ from gitops.cli.live import diff, history, plan, status
 from gitops.cli.offline import render, schema, validate
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
+from gitops.cli.sandbox_server import sandbox
 
 
 @click.group(context_settings={"auto_envvar_prefix": "GITOPS", "help_option_names": ["-h", "--help"]})
@@ -21,7 +22,19 @@ def gitops() -> None:
     """Reconcile Gardener Shoots and NRI resource policies from git, in gated waves."""
 
 
-for _command in (validate, render, plan, diff, reconcile, status, history, schema, image_vector, promote):
+for _command in (
+    validate,
+    render,
+    plan,
+    diff,
+    reconcile,
+    status,
+    history,
+    image_vector,
+    promote,
+    schema,
+    sandbox,
+):
     gitops.add_command(_command)
 
 

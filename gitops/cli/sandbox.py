@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from gitops.desired.compose import Desired
+from gitops.desired.overlay import ExtensionState
 from gitops.errors import Unreachable
 from gitops.kube.cluster import Cluster
 from gitops.kube.retry import Retry
@@ -76,15 +77,15 @@ class SandboxTransport:
         """There is nothing to close."""
 
 
-def landscape_for(desired: Desired, clock: VirtualClock) -> Landscape:
-    """A landscape with the overlay's Shoots as they would be before the tool came."""
-    types = {entry["type"] for s in desired.shoots.values() for entry in s.shoot.get("spec", {}).get("extensions", ())}
-    introduced = {rule.type for rule in desired.overlay.extensions}
-    options = Options(
+def landscape_options(desired: Desired, *, copies: int = 0, latency: float = 0) -> Options:
+    """How a landscape is made in which none of the overlay's extensions is known to any shoot yet."""
+    introduced = {rule.type for rule in desired.overlay.extensions if rule.state is ExtensionState.ENABLED}
+    return Options(
         identity=desired.overlay.garden.identity,
-        extensions=dict.fromkeys(sorted(types & introduced), POLICY_CRDS),
+        extensions=dict.fromkeys(sorted(introduced), POLICY_CRDS),
+        copies=copies,
+        latency=latency,
     )
-    return Landscape([shoot.shoot for shoot in desired.shoots.values()], clock, options=options)
 
 
 @contextmanager
@@ -96,7 +97,8 @@ def sandbox_world(desired: Desired, scale: float) -> Iterator[World]:
         scale: how many of the landscape's seconds pass in one of ours.
     """
     clock = PacedClock(scale)
-    landscape = landscape_for(desired, clock.landscape)
+    shoots = [shoot.shoot for shoot in desired.shoots.values()]
+    landscape = Landscape(shoots, clock.landscape, options=landscape_options(desired))
     retry = Retry(sleep=clock.sleep)
 
     def connect(kubeconfig: Manifest) -> SandboxTransport:

@@ -56,10 +56,8 @@ def _covered(owned: _Owned, applied: Any, live: Any, at: Path) -> bool:
         return isinstance(live, Mapping) and all(
             _covered(owned, value, live.get(key, ABSENT), (*at, key)) for key, value in applied.items()
         )
-    if isinstance(applied, list) and (keys := owned.elements.get(at)):
-        (key,) = keys if len(keys) == 1 else ("",)
-        return all(_element_covered(owned, element, live, at, key) for element in applied)
-    return False
+    key, *others = owned.elements[at]  # it is a list with keys, since everything that is owned is applied
+    return not others and all(_element_covered(owned, element, live, at, key) for element in applied)
 
 
 def _element_covered(owned: _Owned, element: Any, live: Any, at: Path, key: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.manifest import Element, Manifest, Path
+from gitops.manifest import Element, Manifest
 from gitops.ownership.managers import owned_paths
 from gitops.ownership.merge import ABSENT
 from gitops.plan.covering import contains, is_covered
@@ -86,6 +86,8 @@ RED = {"name": "red", "image": "r"}
         pytest.param({"containers": [RED]}, {"containers": [{"name": "red"}]}, id="a field of an element less"),
         pytest.param({"containers": [RED]}, {"containers": [{"image": "r"}]}, id="an element without its key"),
         pytest.param({"containers": [RED]}, {"containers": ["red"]}, id="an element that is no map"),
+        pytest.param({"containers": [RED]}, {"containers": [RED, {"image": "r"}]}, id="one more without its key"),
+        pytest.param({"containers": [RED]}, {"containers": [RED, "red"]}, id="one more that is no map"),
     ],
 )
 def test_a_change_is_seen(before: Any, wanted: Any) -> None:
