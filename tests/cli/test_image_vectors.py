@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -132,6 +137,33 @@ def test_a_promotion_needs_a_garden_to_ask(gitops: Run, prod: Repository) -> Non
 
     assert done.returncode == 1
     assert vector(prod, "prod") == BASE
+
+
+@pytest.fixture
+def kubeconfig(prod: Repository, tmp_path: Path) -> Iterator[str]:
+    """A garden for both overlays, which declare no image vector: no run writes one yet."""
+    del prod.overlay["spec"]["imageVectors"]
+    prod.write("overlays/prod/overlay.yaml", {**prod.overlay, "metadata": {"name": "prod"}})
+    prod.commit()
+    file = tmp_path / "kubeconfig"
+    command = [sys.executable, "-m", "gitops", "sandbox", "dev", "--time-scale", "60", "--kubeconfig-file", str(file)]
+    with subprocess.Popen(command, cwd=prod.path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield str(file)
+        process.send_signal(signal.SIGINT)
+
+
+def test_only_what_a_run_has_proven_is_promoted(gitops: Run, prod: Repository, kubeconfig: str) -> None:
+    never = gitops("promote", "dev", "prod", "--kubeconfig", kubeconfig)
+    run = gitops("reconcile", "dev", "--kubeconfig", kubeconfig, "--poll-interval", "1s")
+    proven = gitops("promote", "dev", "prod", "--kubeconfig", kubeconfig)
+    prod.commit("something else")
+    later = gitops("promote", "dev", "prod", "--kubeconfig", kubeconfig)
+
+    assert (never.returncode, run.returncode, proven.returncode, later.returncode) == (1, 0, 0, 1)
+    assert "never been reconciled" in never.stderr
+    assert "converged at" in later.stderr
 
 
 def test_an_overlay_is_not_promoted_to_itself(gitops: Run) -> None:
