@@ -13,6 +13,7 @@ from gitops.desired.edits import FileEdit
 from gitops.desired.image_vector_rule import ImageVectorRule
 from gitops.desired.overlay import Overlay
 from gitops.desired.vector_edit import matching, with_entry, with_image
+from gitops.errors import InvalidInput
 from gitops.gardener.image_vector.reading import read_vector
 from gitops.gardener.image_vector.reference import Reference, repository_of
 from gitops.gardener.image_vector.vector import ImageSource
@@ -67,12 +68,19 @@ def set_image(artifact: Artifact, overlay: Overlay, wanted: Wanted) -> FileEdit:
         like = candidate.base[_only(matching(candidate.base, *options), candidate.base, wanted)]
         after = with_entry(before, candidate.place, like, wanted.reference)
         images.append(_new_entry(like, wanted.reference))
-    (document,) = parse(after, candidate.file)
-    if document.manifest != expected:
-        raise ValueError(
-            f"{candidate.file} is written so that more than image {wanted.name} would change: edit it by hand"
-        )
+    if _read_back(after, candidate.file) != expected:
+        message = f"{candidate.file} is written so that more than image {wanted.name} would change: edit it by hand"
+        raise ValueError(message)
     return FileEdit(candidate.file, before, after)
+
+
+def _read_back(data: bytes, file: str) -> Manifest | None:
+    """What edited text says; None where the edit broke it."""
+    try:
+        (document,) = parse(data, file)
+    except InvalidInput:
+        return None
+    return document.manifest
 
 
 def _candidate(artifact: Artifact, overlay: Overlay, wanted: Wanted) -> _Candidate:

@@ -224,6 +224,14 @@ def test_what_cannot_be_edited_is_refused(dev: str, prod: str, says: str) -> Non
     assert {violation.rule for violation in refused.value.violations} == {"promotion"}
 
 
+def test_an_overlay_in_one_line_is_refused_before_it_breaks() -> None:
+    prod = str(yaml.safe_load(PROD.replace("{more}\n", ""))).replace("'", '"')
+    files = repository(VECTOR, **FILES)
+    files = Files({path: files.read(path) for path in files.files} | {PROD_FILE: prod})
+    with pytest.raises(InvalidInput, match="more would change than is promoted"):
+        promoted(files)
+
+
 patch_texts = st.sampled_from(
     [
         "'[]'",

@@ -217,6 +217,12 @@ def test_one_of_several_entries_is_named_by_its_architecture() -> None:
         ),
         pytest.param(Wanted("balloons", V1), {"vector": OVERWRITE + "---\na: 1\n"}, "one document", id="documents"),
         pytest.param(
+            Wanted("nri-config-manager", V1),
+            {"vector": OVERWRITE.replace("tag: ", "tag: &t ") + "  sourceRepository: x\n  version: *t\n"},
+            "more than image nri-config-manager would change",
+            id="alias-at-the-end",
+        ),
+        pytest.param(
             Wanted("balloons", V1), {"spec": ENTRY.replace("vector.yaml", "none.yaml")}, "no file", id="no-file"
         ),
     ],
