@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,4 +101,5 @@ def test_prereleases_are_in_the_order_of_the_standard() -> None:
         "1.0.0-rc.1",
         "1.0.0",
     ]
-    assert sorted(ordered[::-1], key=lambda text: parse_version(text).order) == ordered
+    versions = [parse_version(text).order for text in ordered]
+    assert all(smaller < larger for smaller, larger in pairwise(versions))
