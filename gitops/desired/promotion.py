@@ -246,20 +246,22 @@ class _Part:
 def _paired(
     section: str, ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Entries that are the same thing in both overlays, and those of ours that the other has not."""
-    pairs: list[tuple[int, int]] = []
-    left = list(range(len(theirs)))
-    missing: list[int] = []
-    for mine, entry in enumerate(ours):
-        same = [other for other in left if _identity(section, theirs[other]) == _identity(section, entry)]
-        best = next((other for other in same if theirs[other].get("shoots") == entry.get("shoots")), None)
-        chosen = best if best is not None else next(iter(same), None)
-        if chosen is None:
-            missing.append(mine)
-        else:
-            left.remove(chosen)
-            pairs.append((mine, chosen))
-    return pairs, missing
+    """Entries that are the same thing in both overlays, and those of ours that the other has not.
+
+    Where several have one name, those for the same shoots go together first.
+    """
+    pairs: dict[int, int] = {}
+    for keys in (("shoots",), ()):
+        for mine, entry in enumerate(ours):
+            free = (other for other in range(len(theirs)) if mine not in pairs and other not in pairs.values())
+            found = next((other for other in free if _same(section, entry, theirs[other], keys)), None)
+            if found is not None:
+                pairs[mine] = found
+    return sorted(pairs.items()), [mine for mine in range(len(ours)) if mine not in pairs]
+
+
+def _same(section: str, one: dict[str, Any], other: dict[str, Any], keys: Sequence[str]) -> bool:
+    return _identity(section, one) == _identity(section, other) and all(one.get(key) == other.get(key) for key in keys)
 
 
 def _identity(section: str, entry: dict[str, Any]) -> str:

@@ -162,7 +162,7 @@ def test_policies_in_the_overlays_own_folder_are_copied() -> None:
 
 def test_each_of_several_policies_of_one_name_has_its_own_counterpart() -> None:
     dev = "  - {path: ../../a/more, shoots: {matchLabels: {x: z}}}\n  - path: ../../b/more\n"
-    prod = "    - path: ../../old/more\n    - {path: ../../older/more, shoots: {matchLabels: {x: z}}}\n"
+    prod = "    - path: ../../old/more\n    - {path: ../../older/more, shoots: {matchLabels: {tier: critical}}}\n"
     more = {f"{folder}__more__m": POLICY.replace("name: default", f"name: node.{folder}") for folder in ("a", "b")}
     found = promoted(repository(dev, prod, **more))
     expected = prod.replace("../../old/", "../../b/").replace("../../older/", "../../a/")
