@@ -57,9 +57,7 @@ def ref_of(target: Target, manifest: Manifest) -> Ref:
         KeyError: one of the three is missing.
     """
     metadata = manifest["metadata"]
-    return Ref(
-        target, manifest["apiVersion"], manifest["kind"], metadata.get("namespace") or "", metadata["name"]
-    )
+    return Ref(target, manifest["apiVersion"], manifest["kind"], metadata.get("namespace") or "", metadata["name"])
 
 
 def shoot_target(shoot: Manifest) -> Target:

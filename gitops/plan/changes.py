@@ -32,24 +32,15 @@ class Cost(Enum):
     """Machines of at least one worker pool are replaced."""
 
 
-class Missing(Enum):
-    """The value of a field that is not there, which is not the same as null."""
-
-    MISSING = "missing"
-
-
-MISSING = Missing.MISSING
-
-
 @dataclass(frozen=True)
 class FieldChange:
     """One field of one object: what it is and what it would become. Values are already masked."""
 
     path: Path
     live: Any
-    """The live value; `MISSING` where the field is absent."""
+    """The live value; `ABSENT` where the field is absent."""
     desired: Any
-    """The value to be written; `MISSING` where the field is to be removed."""
+    """The value to be written; `ABSENT` where the field is to be removed."""
     manager: str
     """The field manager that wrote the live value, by managedFields; empty when nobody claims it."""
     since: str = ""
@@ -77,6 +68,8 @@ class ShootPlan:
     shoot: Target
     changes: tuple[Change, ...]
     """In the order of their writing; unchanged objects are among them."""
+    notes: tuple[str, ...] = ()
+    """What a person should know before the run, such as nodes that would have no configuration."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +104,4 @@ class Plan:
     @property
     def pending(self) -> bool:
         """Whether a run would write anything."""
-        return any(
-            change.action in {Action.CREATED, Action.CONFIGURED, Action.PRUNED} for change in self.changes()
-        )
+        return any(change.action in {Action.CREATED, Action.CONFIGURED, Action.PRUNED} for change in self.changes())

@@ -37,9 +37,7 @@ def _per_object(ask: Callable[[], bytes]) -> float:
 
 
 @pytest.mark.control_plane
-def test_a_list_is_as_fast_per_object_as_the_real_one(
-    real_garden: Garden, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_list_is_as_fast_per_object_as_the_real_one(real_garden: Garden, capsys: pytest.CaptureFixture[str]) -> None:
     namespace = f"garden-{secrets.token_hex(3)}"
     real_garden.add_project(namespace)
     real = ControlPlane(real_garden.kubeconfig, namespace)
@@ -71,9 +69,7 @@ with Server(Landscape([_declared()], options=Options(copies=4999))):
 
 
 def test_five_thousand_shoots_start_in_seconds_and_fit_in_memory() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True, timeout=100
-    )
+    done = subprocess.run([sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True, timeout=100)
     seconds, size = done.stdout.split()
     unit = 1 if sys.platform == "darwin" else 1024
     assert float(seconds) < 10

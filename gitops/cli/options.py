@@ -1,0 +1,145 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from gitops.cli.world import Where
+from gitops.desired.artifact import Artifact
+from gitops.desired.overlay_file import overlay_names
+from gitops.errors import InvalidInput, Violation
+from gitops.ownership.equality import seconds
+from gitops.source.repository import open_artifact
+from gitops.source.worktree import open_worktree
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which files a command reads."""
+
+    repo: str
+    revision: str
+    worktree: bool
+
+    @contextmanager
+    def opened(self) -> Iterator[Artifact]:
+        """The artifact, for as long as it is read.
+
+        Raises:
+            SourceError: there is no such repository or revision.
+        """
+        if self.worktree:
+            yield open_worktree(self.repo)
+        else:
+            with open_artifact(self.repo, self.revision, cache=cache_folder()) as artifact:
+                yield artifact
+
+
+def cache_folder() -> Path:
+    """Where mirrors of remote repositories are kept, by the XDG base directory specification."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "shoot-gitops" / "mirrors"
+
+
+def chosen_overlay(artifact: Artifact, name: str | None) -> str:
+    """The overlay to work on; where there is only one it need not be named.
+
+    Raises:
+        InvalidInput: the repository has none.
+        UsageError: it has several and none was named.
+    """
+    if name is not None:
+        return name
+    names = overlay_names(artifact)
+    if not names:
+        message = f"{artifact.repository} has no overlays/<name>/overlay.yaml at {artifact.revision[:12]}"
+        raise InvalidInput([Violation("overlays", 0, "", "no-overlay", message)])
+    if len(names) > 1:
+        raise click.UsageError(f"which overlay? There are {', '.join(names)}.")
+    return names[0]
+
+
+class Duration(click.ParamType[timedelta]):
+    """A Go duration such as `90s`, `10m` or `1h30m`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Read it, or fail as a usage error."""
+        if isinstance(value, timedelta):
+            return value
+        number = seconds(value)
+        if number is None or number <= 0:
+            self.fail(f"{value!r} is not a duration such as 90s, 10m or 1h30m", param, ctx)
+        return timedelta(seconds=float(number))
+
+
+def repository_options(function: F) -> F:
+    """`--repo` and `--revision`, handed over as one `source`."""
+
+    @functools.wraps(function)
+    def with_source(*, repo: str, revision: str, worktree: bool = False, **others: Any) -> Any:
+        return function(source=Source(repo, revision, worktree), **others)
+
+    where = "The repository that declares everything."
+    which = "The commit to read."
+    options = (
+        click.option("--revision", default="HEAD", show_default=True, metavar="REF", help=which),
+        click.option("--repo", default=".", show_default=True, metavar="PATH|URL", help=where),
+    )
+    return functools.reduce(lambda command, option: option(command), options, cast("F", with_source))
+
+
+def source_options(function: F) -> F:
+    """`--repo`, `--revision` and `--worktree`, handed over as one `source`."""
+    worktree = click.option("--worktree", is_flag=True, help="Read the working tree instead of a commit.")
+    return worktree(repository_options(function))
+
+
+def kubeconfig_options(function: F) -> F:
+    """`--kubeconfig`, handed over as `where`."""
+
+    @functools.wraps(function)
+    def with_where(*, kubeconfig: Path | None, sandbox: bool = False, time_scale: float = 1.0, **others: Any) -> Any:
+        return function(where=Where(kubeconfig, sandbox, time_scale), **others)
+
+    what = "The garden's kubeconfig; KUBECONFIG and in-cluster credentials otherwise."
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--kubeconfig", type=path, metavar="FILE", help=what)(cast("F", with_where))
+
+
+def world_options(function: F) -> F:
+    """`--kubeconfig`, `--sandbox` and `--time-scale`, handed over as one `where`."""
+    fresh = "Work on a fresh embedded landscape that holds the overlay's Shoots."
+    speed = "With --sandbox: seconds of the landscape that pass in one second."
+    options = (
+        click.option("--time-scale", type=click.FloatRange(min=1), default=240, show_default=True, help=speed),
+        click.option("--sandbox", is_flag=True, help=fresh),
+    )
+    return functools.reduce(lambda command, option: option(command), options, kubeconfig_options(function))
+
+
+def output_option(*formats: str) -> Callable[[F], F]:
+    """`-o`, with the first format as its default."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="How results are printed.",
+    )
+
+
+overlay_argument = click.argument("overlay", required=False)

@@ -1,0 +1,100 @@
+"""The command that writes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import click
+
+from gitops.cli.exits import Exit
+from gitops.cli.options import (
+    Duration,
+    Source,
+    chosen_overlay,
+    output_option,
+    overlay_argument,
+    repository_options,
+    world_options,
+)
+from gitops.cli.progress import shown_progress
+from gitops.cli.terminal import stderr_style, stdout_style
+from gitops.cli.world import Where
+from gitops.desired.compose import compose
+from gitops.pipeline import Pace
+from gitops.pipeline import reconcile as run_once
+from gitops.plan.document import digest
+from gitops.plan.planning import Planned
+from gitops.record.record import record_document
+from gitops.report.plan_text import plan_text
+from gitops.report.record_text import Garden, record_text
+from gitops.rollout.executor import INTERRUPTED
+from gitops.rollout.rollout import Result, RunOutcome
+
+_EXITS = {
+    RunOutcome.CONVERGED: Exit.OK,
+    RunOutcome.WAITING: Exit.WAITING,
+    RunOutcome.STOPPED: Exit.STOPPED,
+    RunOutcome.FAILED: Exit.ERROR,
+}
+_ENDED_AT_ONCE = """
+Ended at once; of this run no record is kept. Whether something was written that was under way shows in the next run,
+which looks first and goes on: `gitops reconcile {overlay}`."""
+
+
+@click.command()
+@overlay_argument
+@repository_options
+@world_options
+@output_option("text", "json")
+@click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is.")
+@click.option(
+    "--poll-interval",
+    type=Duration(),
+    default=timedelta(seconds=5),
+    show_default="5s",
+    help="Time between two looks at something that is being waited for.",
+)
+def reconcile(
+    overlay: str | None,
+    source: Source,
+    where: Where,
+    output: str,
+    deadline: timedelta | None,
+    poll_interval: timedelta,
+) -> int:
+    """Run once to the end, or to where the run must wait.
+
+    Exits with 0 when converged, 1 on an error, 3 when it waits and nothing is wrong, 4 when it was stopped.
+    """
+    with source.opened() as artifact:
+        desired = compose(artifact, chosen_overlay(artifact, overlay))
+    garden = Garden.PASSING if where.sandbox else Garden.LASTING
+    try:
+        with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
+            record = run_once(
+                world,
+                desired,
+                trigger="command",
+                pace=Pace(poll_interval, deadline),
+                on_plan=_show_plan,
+                on_change=show_progress,
+            )
+    except KeyboardInterrupt:
+        if garden is Garden.LASTING:
+            click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
+        raise
+    if output == "json":
+        click.echo(json.dumps(record_document(record), indent=2))
+    else:
+        click.echo(record_text(record, stdout_style(), garden), nl=False)
+    return exit_code(record.result)
+
+
+def _show_plan(planned: Planned) -> None:
+    click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
+
+
+def exit_code(result: Result) -> Exit:
+    """The exit code of a run."""
+    return Exit.INTERRUPTED if result.message == INTERRUPTED else _EXITS[result.outcome]

@@ -1,0 +1,1 @@
+"""What git declares, composed per shoot; pure, given an Artifact."""

@@ -1,0 +1,149 @@
+"""An overlay as frozen values: which Shoots, policies and extensions go where, and in which waves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from typing import Any
+
+from gitops.desired.image_vector_rule import ImageVectorRule
+from gitops.desired.patches import PatchRule
+from gitops.desired.selector import Selector
+from gitops.manifest import Path
+from gitops.ownership.owners import Tool
+
+
+@dataclass(frozen=True)
+class Garden:
+    """Which garden this is for, and where in it the overlay may write."""
+
+    identity: str
+    """What ConfigMap kube-system/cluster-identity of that garden says."""
+    namespaces: tuple[str, ...]
+    """The only namespaces whose Shoots may be written; at least one."""
+
+
+@dataclass(frozen=True)
+class PolicySource:
+    """A file or folder of manifests for inside the shoots."""
+
+    path: str
+    """Inside the repository, already resolved from where the overlay stands."""
+    shoots: Selector | None
+    """Over declared labels; None means every shoot."""
+    line: int
+    """Where the overlay says so."""
+
+
+class ExtensionState(Enum):
+    """What becomes of an extension."""
+
+    ENABLED = "Enabled"
+    DISABLED = "Disabled"
+
+
+@dataclass(frozen=True)
+class ExtensionRule:
+    """One extension on the shoots it is declared for."""
+
+    type: str
+    """`Shoot.spec.extensions[].type`."""
+    state: ExtensionState
+    provider_config: Any
+    """Any JSON value; None where the overlay declares none, so that nothing is owned there."""
+    replaces: tuple[str, ...]
+    """Types that are disabled in the same write, because this one takes over from them."""
+    shoots: Selector | None
+    """None means every shoot."""
+    line: int
+    """Where the overlay says so."""
+
+
+@dataclass(frozen=True)
+class IgnoreRule:
+    """Fields that somebody else may change: never reported as drift and never written."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    """Each covers everything below it."""
+    shoots: Selector | None
+    """None means every shoot."""
+    line: int
+    """Where the overlay says so."""
+
+
+@dataclass(frozen=True)
+class Concurrency:
+    """How many shoots of a wave may be in flight: a number, or a share of the wave."""
+
+    amount: int
+    """Shoots, or percent of the wave."""
+    unit: Unit
+
+    def of(self, size: int) -> int:
+        """Shoots in flight in a wave of `size` shoots; a share is rounded down, and never below one."""
+        return max(1, self.amount if self.unit is Unit.SHOOTS else size * self.amount // 100)
+
+
+class Unit(Enum):
+    """What an amount counts."""
+
+    SHOOTS = "shoots"
+    PERCENT = "percent"
+
+
+@dataclass(frozen=True)
+class Wave:
+    """One step of the rollout."""
+
+    name: str
+    shoots: Selector | None
+    """None means all shoots that no earlier wave took."""
+    max_concurrent: Concurrency
+    max_failures: int
+    """How many shoots may fail before the rollout stops; 0 stops at the first."""
+    soak: timedelta
+    """How long a shoot must stay current before it counts as passed."""
+    line: int
+    """Where the overlay says so."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """How long the rollout waits for what it wrote."""
+
+    timeout: timedelta = timedelta(minutes=45)
+    """From the write until the gate must be open; later is a failure."""
+    quarantine_after: timedelta = timedelta(minutes=5)
+    """How long a shoot may be unreachable before the rollout goes on without it."""
+
+
+ADOPTABLE = frozenset({Tool.FLUX, Tool.ARGO_CD, Tool.HELM})
+"""Tools that let go of an object when they are told to; others would go on writing."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """One environment."""
+
+    name: str
+    """Its folder under `overlays/`."""
+    file: str
+    """The overlay's own path inside the repository."""
+    garden: Garden
+    resources: tuple[str, ...]
+    """Files or folders of Shoots, inside the repository."""
+    waves: tuple[Wave, ...]
+    """At least one, in their order."""
+    policies: tuple[PolicySource, ...] = ()
+    extensions: tuple[ExtensionRule, ...] = ()
+    image_vectors: tuple[ImageVectorRule, ...] = ()
+    patches: tuple[PatchRule, ...] = ()
+    """In the order they apply."""
+    ignore: tuple[IgnoreRule, ...] = ()
+    gate: Gate = field(default_factory=Gate)
+    adopt: frozenset[Tool] = frozenset()
+    """Tools whose objects may be taken over; an object of any other tool is refused."""
+    max_deletions: int = 10
+    """The most objects one run may prune; more is refused before anything is deleted."""

@@ -1,0 +1,1 @@
+"""What Gardener means: the fields of a Shoot, and when a Shoot is done (pure)."""

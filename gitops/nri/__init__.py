@@ -1,0 +1,1 @@
+"""What NRI resource policies mean: which node uses which policy, and whether it accepted it (pure)."""

@@ -1,0 +1,211 @@
+"""The changes of the objects inside one shoot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitops.desired.compose import DesiredShoot
+from gitops.desired.overlay import ADOPTABLE, Overlay
+from gitops.errors import Absent, ApiError, Violation
+from gitops.manifest import Manifest, Path, Ref, get, pointer
+from gitops.nri.resolution import is_policy, nodes_of, stage
+from gitops.ownership import FIELD_MANAGER
+from gitops.ownership.applyset import applyset_id, member_labels, set_of
+from gitops.ownership.managers import Writer, owned_paths, writer_of
+from gitops.ownership.merge import ABSENT
+from gitops.ownership.owners import foreign_owner
+from gitops.plan.changes import Action, Change, FieldChange
+from gitops.plan.covering import is_covered
+from gitops.plan.diff import comparable, differences
+from gitops.plan.ignoring import with_live_values
+from gitops.plan.masking import masked
+from gitops.plan.observed import Inside
+
+_PEOPLE = "kubectl"
+"""Managers of this name and `kubectl-*` are people: what they changed is drift, not a claim."""
+_FIRST = ("Namespace", "CustomResourceDefinition", "ServiceAccount", "ClusterRole", "Role", "ConfigMap", "Secret")
+
+
+@dataclass(frozen=True)
+class InsidePlan:
+    """What happens inside one shoot."""
+
+    changes: tuple[Change, ...]
+    """Objects in the order of writing, then what is pruned."""
+    problems: tuple[Violation, ...]
+    """Why the run must not write at all."""
+
+
+def writing_order(ref: Ref) -> tuple[int, int, Ref]:
+    """What others need first, then everything else, then policies: `default`, `group.*`, `node.*`."""
+    if is_policy({"apiVersion": ref.api_version, "kind": ref.kind}):
+        return (2, int(stage(ref.name)), ref)
+    return (0, _FIRST.index(ref.kind), ref) if ref.kind in _FIRST else (1, 0, ref)
+
+
+def to_apply(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifest]) -> dict[Ref, Manifest]:
+    """The manifests as they are applied: members of the overlay's set, ignored fields left as they are.
+
+    A new object has its ignored fields from git.
+    """
+    manifests = {
+        ref: with_live_values(manifest, live[ref], desired.ignored) if ref in live else manifest
+        for ref, manifest in desired.objects.items()
+    }
+    return {ref: _member(manifests[ref], overlay.name) for ref in sorted(manifests, key=writing_order)}
+
+
+def suspects(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> dict[Ref, Manifest]:
+    """What must be applied as a dry run to know what it changes, or whether the shoot accepts it."""
+    return {
+        ref: manifest
+        for ref, manifest in to_apply(desired, overlay, inside.objects).items()
+        if (ref.api_version, ref.kind) not in inside.unserved and not _settled(manifest, inside.objects.get(ref))
+    }
+
+
+def plan_inside(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> InsidePlan:
+    """Every object that is declared for the shoot, and every one that is ours and declared no longer."""
+    changes: list[Change] = []
+    problems: list[Violation] = []
+    for ref, manifest in to_apply(desired, overlay, inside.objects).items():
+        if obstacle := _obstacle(ref, overlay, inside):
+            changes.append(Change(ref, Action.SKIPPED, reason=obstacle.message))
+            problems.append(_problem(desired, ref, obstacle))
+        else:
+            changes.append(_with_effect(_change(ref, manifest, inside), inside, desired))
+    changes += _prunes(desired, overlay, inside)
+    return InsidePlan(tuple(changes), tuple(problems))
+
+
+@dataclass(frozen=True)
+class _Obstacle:
+    """Why one object, and so the run, must not be written."""
+
+    rule: str
+    message: str
+
+
+def _problem(desired: DesiredShoot, ref: Ref, obstacle: _Obstacle) -> Violation:
+    origin = desired.origins[ref]
+    where = f"{ref} in shoot {desired.target}"
+    return Violation(origin.file, origin.line, where, obstacle.rule, obstacle.message)
+
+
+def _member(manifest: Manifest, overlay: str) -> Manifest:
+    metadata = manifest["metadata"]
+    labels = {**(metadata.get("labels") or {}), **member_labels(overlay)}
+    return {**manifest, "metadata": {**metadata, "labels": labels}}
+
+
+def _settled(manifest: Manifest, live: Manifest | None) -> bool:
+    return live is not None and is_covered(manifest, live, owned_paths(live, FIELD_MANAGER, "Apply"))
+
+
+def _changes_nothing(live: Manifest, outcome: Manifest) -> bool:
+    """Whether a dry run left fields and owners as they are, such as where the server rewrites what it is given."""
+    owned = (owned_paths(manifest, FIELD_MANAGER, "Apply") for manifest in (live, outcome))
+    return not any(differences(comparable(live), comparable(outcome))) and len(set(owned)) == 1
+
+
+def _obstacle(ref: Ref, overlay: Overlay, inside: Inside) -> _Obstacle | None:
+    live = inside.objects.get(ref)
+    outcome = inside.dry_runs.get(ref)
+    if live is not None and (claim := foreign_claim(live, overlay)):
+        return _Obstacle("foreign-owner", claim)
+    if isinstance(outcome, ApiError) and not isinstance(outcome, Absent):
+        return _Obstacle("refused-by-the-shoot", _refusal(outcome))
+    if live is None or not isinstance(outcome, Mapping):
+        return None
+    for path, _, _ in differences(comparable(live), comparable(outcome)):
+        writer = writer_of(live, path)
+        if writer is not None and _claims(writer):
+            claim = f"{pointer(path)} was applied by field manager {writer.manager} at {writer.time}"
+            return _Obstacle("field-conflict", f"{claim}: declare the field in one place only")
+    return None
+
+
+def _change(ref: Ref, manifest: Manifest, inside: Inside) -> Change:
+    live = inside.objects.get(ref)
+    outcome = inside.dry_runs.get(ref)
+    becomes = outcome if isinstance(outcome, Mapping) else manifest
+    if live is None:
+        absent = isinstance(outcome, Absent) or (ref.api_version, ref.kind) in inside.unserved
+        reason = f"once the shoot serves it: {outcome or ref.kind + ' is unknown there'}" if absent else ""
+        return Change(ref, Action.CREATED, _creation(ref, becomes), reason=reason)
+    if _settled(manifest, live) or (isinstance(outcome, Mapping) and _changes_nothing(live, outcome)):
+        return Change(ref, Action.UNCHANGED)
+    fields = tuple(
+        _field(ref, path, here, there, writer_of(live, path))
+        for path, here, there in differences(comparable(live), comparable(becomes))
+    )
+    return Change(ref, Action.CONFIGURED, fields, reason="" if fields else "takes ownership; no field changes")
+
+
+def _field(ref: Ref, path: Path, here: Any, there: Any, writer: Writer | None) -> FieldChange:
+    return FieldChange(
+        path,
+        masked(ref.kind, path, here),
+        masked(ref.kind, path, there),
+        manager=writer.manager if writer else "",
+        since=writer.time if writer else "",
+    )
+
+
+def _claims(writer: Writer) -> bool:
+    """Whether a field was applied by another declarative tool, which would apply it again."""
+    person = writer.manager == _PEOPLE or writer.manager.startswith(f"{_PEOPLE}-")
+    return writer.operation == "Apply" and writer.manager != FIELD_MANAGER and not person
+
+
+def _creation(ref: Ref, manifest: Manifest) -> tuple[FieldChange, ...]:
+    declared = {
+        key: value for key, value in comparable(manifest).items() if key not in {"apiVersion", "kind", "metadata"}
+    }
+    return tuple(
+        FieldChange((key,), ABSENT, masked(ref.kind, (key,), value), manager="") for key, value in declared.items()
+    )
+
+
+def _refusal(error: ApiError) -> str:
+    causes = "; ".join(f"{field}: {message}" if field else message for field, message in error.causes)
+    return f"the shoot's API server refuses it: {causes or error}"
+
+
+def foreign_claim(live: Manifest, overlay: Overlay) -> str:
+    """Why an object is not ours to write, and what to do about it; empty where it is."""
+    owner = foreign_owner(live, applyset=applyset_id(overlay.name))
+    if owner is None or owner.tool in overlay.adopt:
+        return ""
+    remedy = "remove it there"
+    if owner.tool in ADOPTABLE:
+        remedy += f", or let this overlay take it over (spec.adopt: [{owner.tool.value}])"
+    return f"{owner.claim}: {remedy}"
+
+
+def _with_effect(change: Change, inside: Inside, desired: DesiredShoot) -> Change:
+    """For a policy, say how many nodes feel it: a new generation re-allocates all containers of its nodes."""
+    if change.action not in {Action.CREATED, Action.CONFIGURED} or not change.fields or not _is_policy(change.ref):
+        return change
+    names = {ref.name for ref in desired.objects if ref.kind == change.ref.kind}
+    nodes = nodes_of(change.ref.name, inside.nodes, names)
+    effect = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'} will use it"
+    return Change(
+        change.ref, change.action, change.fields, change.cost, "; ".join(filter(None, (change.reason, effect)))
+    )
+
+
+def _is_policy(ref: Ref) -> bool:
+    return is_policy({"apiVersion": ref.api_version, "kind": ref.kind})
+
+
+def _prunes(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> Iterator[Change]:
+    declared = {ref.identity for ref in desired.objects}
+    ours = applyset_id(overlay.name)
+    for ref in sorted(inside.objects, key=writing_order, reverse=True):
+        live = inside.objects[ref]
+        gone = ref.identity not in declared and get(live, "metadata", "deletionTimestamp") is None
+        if gone and set_of(live) == ours:
+            yield Change(ref, Action.PRUNED, reason="declared no longer")

@@ -1,0 +1,45 @@
+"""What planning is given of the world: one value per shoot, in which not knowing is a value too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gitops.errors import ApiError, GitopsError
+from gitops.manifest import Manifest, Ref, State
+
+Kind = tuple[str, str]
+"""apiVersion and kind."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What one shoot's own API server holds."""
+
+    objects: State
+    """Every object of the kinds that may concern us, ours or not."""
+    nodes: tuple[Manifest, ...]
+    unserved: frozenset[Kind]
+    """Kinds that the shoot does not serve, such as those of a CRD that is not there yet."""
+    dry_runs: Mapping[Ref, Manifest | ApiError] = field(default_factory=dict)
+    """What applying an object would make of it, or why the server refuses; only for objects that may differ."""
+
+
+@dataclass(frozen=True)
+class Unobserved:
+    """Nobody has looked, and why not."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One shoot at one moment."""
+
+    shoot: Manifest | None
+    """The live Shoot; None when the garden has none of that name."""
+    server_time: datetime
+    """When the garden was read, by its own clock."""
+    inside: Inside | Unobserved | GitopsError
+    """The shoot's own objects, or why they are not known."""

@@ -1,0 +1,194 @@
+"""Where every shoot of an overlay stands, from the last record and what is observed now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from gitops.desired.compose import Desired
+from gitops.manifest import Target
+from gitops.plan.changes import Action, Plan, ShootPlan
+from gitops.plan.document import API_VERSION
+from gitops.plan.observed import Observed
+from gitops.plan.planning import Prune
+from gitops.report.words import counted
+from gitops.rollout.step import (
+    ApplyObjects,
+    Await,
+    CreateShoot,
+    LookInside,
+    PatchShoot,
+    PruneObjects,
+    Settled,
+    ShootOutcome,
+    Step,
+    Unanswered,
+    Write,
+    next_step,
+)
+
+
+class Standing(Enum):
+    """What the gates say of one shoot now, in the words of `gitops.verdict`; and one more."""
+
+    CURRENT = "Current"
+    PENDING = "Pending"
+    """Something is to be written first; the gates speak after that."""
+    IN_PROGRESS = "InProgress"
+    FAILED = "Failed"
+    DEFERRED = "Deferred"
+    UNKNOWN = "Unknown"
+    """It does not answer, or nobody looked."""
+
+
+@dataclass(frozen=True)
+class ShootStatus:
+    """One shoot now."""
+
+    shoot: Target
+    wave: str
+    in_sync: bool | None
+    """Whether a run would write nothing; None where that cannot be known now."""
+    standing: Standing
+    message: str
+    last_outcome: str | None
+    """What the last run made of it, such as `Converged`; None when no run is known or it did not know the shoot."""
+
+
+@dataclass(frozen=True)
+class OverlayStatus:
+    """One overlay now."""
+
+    overlay: str
+    revision: str
+    """The commit that was looked at, 40 hex digits."""
+    shoots: tuple[ShootStatus, ...]
+    """In the order of the waves."""
+    last: Mapping[str, Any] | None
+    """The last record, by contract; None when there is none."""
+
+
+def overlay_status(
+    desired: Desired, observed: Mapping[Target, Observed], plan: Plan, last: Mapping[str, Any] | None
+) -> OverlayStatus:
+    """Where every shoot stands. Nothing is asked of any server.
+
+    Args:
+        desired: what git declares.
+        observed: every shoot of it.
+        plan: drawn from the two.
+        last: the last record, by contract; None when the overlay never ran.
+    """
+    outcomes = _last_outcomes(last) if last is not None else _NO_OUTCOMES
+    shoots = tuple(
+        _shoot_status(shoot, wave.name, _step(desired, observed, shoot), outcomes)
+        for wave in plan.waves
+        for shoot in wave.shoots
+    )
+    return OverlayStatus(plan.overlay, plan.revision, shoots, last)
+
+
+def status_document(status: OverlayStatus) -> dict[str, Any]:
+    """The answer of `status -o json`."""
+    last = status.last
+    keys = ("revision", "digest", "outcome", "message", "started", "finished")
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Status",
+        "overlay": status.overlay,
+        "revision": status.revision,
+        "lastRun": None if last is None else {key: last.get(key) for key in keys},
+        "shoots": [
+            {
+                "shoot": shoot.shoot,
+                "wave": shoot.wave,
+                "inSync": shoot.in_sync,
+                "verdict": shoot.standing.value,
+                "message": shoot.message,
+                "lastOutcome": shoot.last_outcome,
+            }
+            for shoot in status.shoots
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class _Outcomes:
+    """Outcomes of the last run."""
+
+    shoots: Mapping[Target, str]
+    abridged: frozenset[str]
+    """Waves of whose shoots the record, which has a limit, holds those only that are not converged."""
+
+    def of(self, shoot: Target, wave: str) -> str | None:
+        unlisted = ShootOutcome.CONVERGED.value if wave in self.abridged else None
+        return self.shoots.get(shoot, unlisted)
+
+
+_NO_OUTCOMES = _Outcomes({}, frozenset())
+
+
+def _last_outcomes(record: Mapping[str, Any]) -> _Outcomes:
+    waves = record.get("waves") or []
+    shoots = {shoot["shoot"]: shoot["outcome"] for wave in waves for shoot in wave["shoots"]}
+    return _Outcomes(shoots, frozenset(wave["name"] for wave in waves if wave.get("abridged")))
+
+
+def _step(desired: Desired, observed: Mapping[Target, Observed], plan: ShootPlan) -> Step:
+    """What a run would do next. Where the plan withholds every prune, so does this."""
+    prunes = any(change.action is Action.PRUNED for change in plan.changes)
+    prune = Prune.ALLOWED if prunes else Prune.WITHHELD
+    return next_step(desired.shoots[plan.shoot], desired.overlay, observed[plan.shoot], prune)
+
+
+def _shoot_status(plan: ShootPlan, wave: str, step: Step, outcomes: _Outcomes) -> ShootStatus:
+    standing, message = _standing(step)
+    if standing is Standing.UNKNOWN and not message:
+        message = next(_reasons(plan), "")
+    return ShootStatus(plan.shoot, wave, _in_sync(plan), standing, message, outcomes.of(plan.shoot, wave))
+
+
+def _in_sync(plan: ShootPlan) -> bool | None:
+    actions = {change.action for change in plan.changes}
+    if actions <= {Action.UNCHANGED}:
+        return True
+    return None if actions <= {Action.UNCHANGED, Action.DEFERRED} else False
+
+
+def _reasons(plan: ShootPlan) -> Iterator[str]:
+    return (change.reason for change in plan.changes if change.reason)
+
+
+_SETTLED = {
+    ShootOutcome.CONVERGED: Standing.CURRENT,
+    ShootOutcome.DEFERRED: Standing.DEFERRED,
+    ShootOutcome.FAILED: Standing.FAILED,
+}
+
+
+def _standing(step: Step) -> tuple[Standing, str]:
+    match step:
+        case Settled(outcome, message):
+            return _SETTLED.get(outcome, Standing.UNKNOWN), message
+        case Await(message=message):
+            return Standing.IN_PROGRESS, message
+        case Unanswered(message):
+            return Standing.UNKNOWN, message
+        case LookInside():
+            return Standing.UNKNOWN, ""
+        case write:
+            return Standing.PENDING, _announced(write)
+
+
+def _announced(write: Write) -> str:
+    match write:
+        case CreateShoot():
+            return "the Shoot is to be created"
+        case PatchShoot():
+            return "the Shoot is to be patched"
+        case ApplyObjects(manifests=manifests):
+            return f"{counted(len(manifests), 'object')} to be applied"
+        case PruneObjects(manifests):
+            return f"{counted(len(manifests), 'object')} to be pruned"

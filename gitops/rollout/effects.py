@@ -1,0 +1,159 @@
+"""Carries out what the state machine asks for, on the garden and in the shoots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitops.clock import Clock
+from gitops.desired.compose import Desired
+from gitops.errors import Absent, ApiError, Conflict, Forbidden, GitopsError, Rejected
+from gitops.kube.cluster import Access, Cluster, Conflicts, Mode
+from gitops.live.access import ShootAccess
+from gitops.live.garden import SHOOT, observe_garden
+from gitops.live.shoots import observe_shoot
+from gitops.manifest import GARDEN, Manifest, Ref, Target, ref_of
+from gitops.ownership.applyset import applyset_id
+from gitops.plan.inside import suspects
+from gitops.plan.observed import Inside
+from gitops.plan.planning import kinds_inside
+from gitops.rollout.actions import (
+    Action,
+    Event,
+    InsideObserved,
+    NotWritten,
+    ObserveInside,
+    ObserveShoots,
+    ShootsObserved,
+    ShootsUnobserved,
+    WriteTo,
+    Written,
+)
+from gitops.rollout.step import ApplyObjects, CreateShoot, PatchShoot, PruneObjects
+
+FEW = 16
+"""Up to so many Shoots are read one by one; more by a LIST of their namespaces."""
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The world that a run acts on. Any number of threads may perform actions at once."""
+
+    desired: Desired
+    garden: Cluster
+    access: ShootAccess
+    clock: Clock
+
+    def perform(self, action: Action) -> Event:
+        """Do one action; what goes wrong with it is part of the event."""
+        match action:
+            case ObserveShoots(targets):
+                return self._observe_shoots(targets)
+            case ObserveInside(target, shoot):
+                return InsideObserved(target, self.observe_inside(target, shoot))
+            case WriteTo():
+                return self._write(action)
+
+    def observe_inside(self, target: Target, shoot: Manifest) -> Inside | GitopsError:
+        """What one shoot holds, read with the least rights; what may differ is then applied as a dry run."""
+        desired = self.desired.shoots[target]
+        try:
+            kinds = kinds_inside(desired, shoot)
+            sensitive = any(kind == "Secret" for _, kind in kinds)  # viewers may not read Secrets
+            cluster = self.access.cluster(target, Access.ADMIN if sensitive else Access.VIEWER)
+            found = observe_shoot(
+                cluster,
+                target,
+                kinds,
+                wanted=tuple(desired.objects),
+                applyset=applyset_id(self.desired.overlay.name),
+            )
+            inside = Inside(found.objects, found.nodes, found.unserved)
+            differing = suspects(desired, self.desired.overlay, inside)
+            return Inside(found.objects, found.nodes, found.unserved, self._dry_runs(target, differing))
+        except GitopsError as error:
+            return error
+
+    def _dry_runs(self, target: Target, manifests: Mapping[Ref, Manifest]) -> dict[Ref, Manifest | ApiError]:
+        if not manifests:
+            return {}
+        cluster = self.access.cluster(target, Access.ADMIN)
+        return {ref: _dry_run(cluster, manifest) for ref, manifest in manifests.items()}
+
+    def _observe_shoots(self, targets: tuple[Target, ...]) -> Event:
+        try:
+            if len(targets) <= FEW:
+                return self._observe_each(targets)
+            namespaces = sorted({target.partition("/")[0] for target in targets})
+            found = observe_garden(self.garden, namespaces)
+        except GitopsError as error:
+            return ShootsUnobserved(targets, error)
+        time = found.server_time or self.clock.now()
+        return ShootsObserved({target: found.shoots.get(target) for target in targets}, time)
+
+    def _observe_each(self, targets: tuple[Target, ...]) -> Event:
+        shoots: dict[Target, Manifest | None] = {}
+        times = []
+        for target in targets:
+            namespace, _, name = target.partition("/")
+            listing = self.garden.list(*SHOOT, namespace=namespace, field_selector=f"metadata.name={name}")
+            shoots[target] = listing.items[0] if listing.items else None
+            times.append(listing.server_time or self.clock.now())
+        return ShootsObserved(shoots, min(times))
+
+    def _write(self, action: WriteTo) -> Event:
+        written = _Count()
+        try:
+            return Written(action.target, *self._carry_out(action, written))
+        except GitopsError as error:
+            return NotWritten(action.target, written.objects, error)
+
+    def _carry_out(self, action: WriteTo, written: _Count) -> tuple[int, Manifest | None]:
+        match action.write:
+            case CreateShoot(manifest):
+                return 1, self.garden.create(manifest)
+            case PatchShoot(operations):
+                namespace, _, name = action.target.partition("/")
+                return 1, self.garden.patch(Ref(GARDEN, *SHOOT, namespace, name), operations)
+            case ApplyObjects(parent, manifests):
+                shoot = self.access.cluster(action.target, Access.ADMIN)
+                shoot.apply(parent, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                for manifest in manifests:
+                    shoot.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                    written.objects += 1
+            case PruneObjects(manifests, parent):
+                shoot = self.access.cluster(action.target, Access.ADMIN)
+                for manifest in manifests:
+                    _delete(shoot, manifest)
+                    written.objects += 1
+                shoot.apply(parent, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+        return written.objects, None
+
+
+@dataclass
+class _Count:
+    """How far a write of several objects has come, for when it ends early."""
+
+    objects: int = 0
+
+
+def _dry_run(cluster: Cluster, manifest: Manifest) -> Manifest | ApiError:
+    """What the server would make of it, or its refusal. No answer is neither: it is raised."""
+    try:
+        return cluster.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.DRY_RUN)
+    except (Rejected, Absent, Forbidden, Conflict) as refusal:
+        return refusal
+
+
+def _delete(cluster: Cluster, live: Manifest) -> None:
+    """Delete an object as it was observed; one that is gone already is as it should be."""
+    metadata = live["metadata"]
+    try:
+        cluster.delete(
+            ref_of(cluster.target, live),
+            uid=metadata["uid"],
+            resource_version=metadata["resourceVersion"],
+            mode=Mode.WRITE,
+        )
+    except Absent:
+        return

@@ -1,0 +1,107 @@
+"""Git, run so that nothing but the repository's own objects and refs has a say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import git
+
+from gitops.errors import SourceError
+
+_CONFIG = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.symlinks": "false",
+    "core.quotePath": "false",
+    "protocol.ext.allow": "never",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+
+
+def environment(protocols: str = "none") -> dict[str, str]:
+    """Variables for a git process.
+
+    Args:
+        protocols: which transports it may use, joined by colons; `none` also stops a partial clone from
+            fetching missing objects in the middle of reading.
+    """
+    variables = {
+        "GIT_ALLOW_PROTOCOL": protocols,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_COUNT": str(len(_CONFIG)),
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+    for number, (key, value) in enumerate(_CONFIG.items()):
+        variables[f"GIT_CONFIG_KEY_{number}"] = key
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+    return variables
+
+
+def open_repository(path: Path) -> git.Repo:
+    """The repository that a folder is in, bare or not, ready to be read; the caller closes it.
+
+    Raises:
+        SourceError: there is none, or git will not open it.
+    """
+    try:
+        repository = git.Repo(path, search_parent_directories=True, expand_vars=False)
+    except git.NoSuchPathError as error:
+        raise SourceError(f"{path} does not exist: name a git repository with --repo") from error
+    except git.InvalidGitRepositoryError as error:
+        raise SourceError(
+            f"{path} is not in a git repository: run `git init` and commit, or name one with --repo"
+        ) from error
+    # A hook runs with GIT_DIR set to the repository it belongs to, which need not be this one.
+    located = {"GIT_DIR": str(Path(repository.git_dir).resolve())}
+    if repository.working_tree_dir is not None:
+        located["GIT_WORK_TREE"] = str(Path(repository.working_tree_dir).resolve())
+        located["GIT_INDEX_FILE"] = str(Path(repository.git_dir).resolve() / "index")
+    repository.git.update_environment(**environment(), **located)
+    return repository
+
+
+def commit_of(repository: git.Repo, revision: str, shown: str) -> str:
+    """The commit that a branch, tag, abbreviation or expression stands for, 40 hex digits.
+
+    Args:
+        repository: where to look.
+        revision: whatever `git rev-parse` understands.
+        shown: the repository as messages call it.
+
+    Raises:
+        SourceError: it stands for no commit of this repository.
+    """
+    try:
+        if revision.startswith("-") or not revision:
+            raise SourceError(f"{revision!r} is not a revision: name a branch, a tag or a commit")
+        found: str = repository.git.rev_parse("--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+    except git.GitCommandError as error:
+        raise SourceError(_unknown(repository, revision, shown)) from error
+    return found.splitlines()[-1]
+
+
+def _unknown(repository: git.Repo, revision: str, shown: str) -> str:
+    if revision == "HEAD":
+        return f"{shown} has no commit yet: commit something, or name a branch with --revision"
+    shallow = (Path(repository.common_dir) / "shallow").exists()
+    hint = "; this is a shallow clone, so `git fetch --unshallow` may bring it" if shallow else ""
+    return f"revision {revision!r} is unknown in {shown}: fetch it, or name a branch, a tag or a commit{hint}"
+
+
+def without_credentials(text: str, url: str) -> str:
+    """A message about a URL with its user and password taken out, wherever they stand."""
+    userinfo, at, _ = urlsplit(url).netloc.rpartition("@")
+    if not at:
+        return text
+    for secret in (userinfo + "@", userinfo, userinfo.partition(":")[2]):
+        if secret:
+            text = text.replace(secret, "" if secret.endswith("@") else "***")
+    return text

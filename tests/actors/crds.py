@@ -1,0 +1,62 @@
+"""Custom resource definitions that an extension brings into a shoot."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.control_plane.client import Client
+
+COLLECTION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_DATA = Path(__file__).parent.parent / "data" / "crds"
+_MANAGER = "gardener-resource-manager"
+_SECONDS = 20
+
+
+def nri() -> list[dict[str, Any]]:
+    """BalloonsPolicy, TopologyAwarePolicy and TemplatePolicy, as the charts of nri-plugins install them."""
+    return [yaml.safe_load(path.read_text()) for path in sorted(_DATA.glob("config.nri_*.yaml"))]
+
+
+def install(shoot: Client, definitions: list[dict[str, Any]]) -> None:
+    """Create or update definitions; one that is there already is not written."""
+    for definition in definitions:
+        shoot.apply(f"{COLLECTION}/{definition['metadata']['name']}", definition, _MANAGER, force=True)
+
+
+def wait_until_established(shoot: Client, definitions: list[dict[str, Any]]) -> None:
+    """Wait until the API server serves the objects of `definitions`."""
+    for definition in definitions:
+        spec = definition["spec"]
+        path = f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}"
+        _wait_until(partial(_is_served, shoot, path))
+
+
+def uninstall(shoot: Client, definitions: list[dict[str, Any]]) -> None:
+    """Delete definitions, and with them all their objects; returns when they are gone."""
+    paths = [f"{COLLECTION}/{definition['metadata']['name']}" for definition in definitions]
+    present = [path for path in paths if shoot.find(path) is not None]
+    for path in present:
+        shoot.delete(path)
+    for path in present:
+        _wait_until(partial(_is_gone, shoot, path))
+
+
+def _is_served(shoot: Client, path: str) -> bool:
+    return shoot.find(path) is not None
+
+
+def _is_gone(shoot: Client, path: str) -> bool:
+    return shoot.find(path) is None
+
+
+def _wait_until(condition: partial[bool]) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{condition} is still false after {_SECONDS} s")
+        time.sleep(0.02)

@@ -1,0 +1,58 @@
+"""Fixtures of the whole suite: the test control plane (see `tests/control_plane/__init__.py`)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.control_plane.build import binaries
+from tests.control_plane.garden import Garden
+from tests.control_plane.landscape import Landscape
+from tests.control_plane.toolchain import BuildError
+
+_SKIPPED = os.environ.get("SHOOT_GITOPS_CONTROL_PLANE") == "skip"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the control plane where, and only where, the environment says so."""
+    if _SKIPPED:
+        for item in items:
+            if item.get_closest_marker("control_plane"):
+                item.add_marker(pytest.mark.skip(reason="SHOOT_GITOPS_CONTROL_PLANE=skip"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build the servers before the first test, whose time limit is shorter than a build; progress stays visible."""
+    wanted = any(item.get_closest_marker("control_plane") for item in session.items)
+    if _SKIPPED or not wanted or session.config.option.collectonly:
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    try:
+        with capture.global_and_fixture_disabled():
+            binaries()
+    except BuildError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+@pytest.fixture(scope="session")
+def landscape() -> Iterator[Landscape]:
+    """The running servers, shared by all tests of the session."""
+    with tempfile.TemporaryDirectory(prefix="shoot-gitops-landscape-") as folder:
+        landscape = Landscape(binaries(), Path(folder))
+        try:
+            landscape.shoots.prepare(2)
+            yield landscape
+        finally:
+            landscape.stop()
+
+
+@pytest.fixture
+def garden(landscape: Landscape) -> Iterator[Garden]:
+    """A Project of its own in the garden; everything the test leaves behind is wiped."""
+    garden = Garden(landscape)
+    yield garden
+    garden.leave()

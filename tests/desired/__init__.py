@@ -1,0 +1,1 @@
+"""Tests of composition: no cluster, no git, files in memory."""

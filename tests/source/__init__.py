@@ -1,0 +1,1 @@
+"""Tests of reading git, on real repositories."""
