@@ -45,13 +45,11 @@ OVERLAYS = [
         "  extensions:\n  - type: a\n    state: On\n", 13, "ambiguous-value", "'On' is a boolean", id="ambiguous-state"
     ),
     pytest.param("  extensions:\n  - type: a\n    state: Off1\n", 13, "wrong-value", "Enabled or Disabled", id="state"),
-    pytest.param(
-        "  imageVectors: []\n", 11, "not-supported-yet", "spec.imageVectors is not supported yet", id="later-1"
-    ),
     pytest.param("  prerequisites: {nri: Install}\n", 11, "wrong-value", "Enable, Require or Ignore", id="nri"),
     pytest.param("  prerequisites: {cgroupV2: Enable}\n", 11, "wrong-value", "Require or Ignore", id="cgroup"),
     pytest.param("  prerequisites: {dBus: Install}\n", 11, "unknown-key", "did you mean 'dbus'", id="dbus"),
     pytest.param("  verification: {placement: true}\n", 11, "wrong-value", "Require or Ignore", id="placement"),
+    pytest.param("  approval: []\n", 11, "not-supported-yet", "spec.approval is not supported yet", id="later-1"),
     pytest.param("  windows: []\n", 11, "not-supported-yet", "windows", id="later-3"),
     pytest.param("  adopt: [Kluctl]\n", 11, "wrong-value", "Flux, ArgoCD or Helm", id="unknown-tool"),
     pytest.param("  prune: {maxDeletions: -1}\n", 11, "wrong-value", "a number from 0", id="negative-budget"),
