@@ -59,7 +59,7 @@ def observe(world: World, desired: Desired) -> Mapping[Target, Observed]:
     check_identity(world.garden, overlay.garden.identity)
     garden = observe_garden(world.garden, overlay.garden.namespaces)
     server_time = garden.server_time or world.clock.now()
-    effects = Effects(desired, world.garden, world.access, world.clock)
+    effects = Effects(desired, world.garden, world.access, world.clock, server_time)
 
     def look(target: Target) -> Observed:
         shoot = garden.shoots.get(target)
@@ -130,7 +130,8 @@ def _roll_out(
 ) -> Rollout:
     rules = Rules(desired.overlay, pruning(desired), pace.poll)
     rollout = Rollout(desired, observed, rules, world.clock.now())
-    effects = Effects(desired, world.garden, world.access, world.clock)
+    since = min(shoot.server_time for shoot in observed.values())
+    effects = Effects(desired, world.garden, world.access, world.clock, since)
     deadline = started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=deadline, on_change=on_change)
@@ -147,7 +148,7 @@ def _look_inside(
     """
     if shoot is None:
         return Unobserved("the shoot does not exist yet")
-    if not kinds_inside(desired.shoots[target], shoot):
+    if not kinds_inside(desired.shoots[target], shoot) and not desired.overlay.prerequisites.any:
         return Unobserved("nothing is declared inside it")
     if get(shoot, "spec", "hibernation", "enabled") or get(shoot, "status", "hibernated"):
         return Unobserved("the shoot is hibernated")

@@ -128,6 +128,21 @@ class Cluster:
         """The live object."""
         return self._object(Request("GET", self._path(ref)))
 
+    def logs(self, namespace: str, pod: str, container: str, *, limit: int) -> str:
+        """The end of a container's log, at most `limit` bytes of it; bytes that are no UTF-8 become `\ufffd`.
+
+        The server has no way to cut at the start, so that the last lines are asked for: as many as fit if they are
+        of the usual length.
+        """
+        path = self._resource("v1", "Pod").path(namespace, pod, "log")
+        query = (("container", container), ("tailLines", str(limit // 128)), ("limitBytes", str(limit)))
+        return self._send(Request("GET", path, query)).body.decode(errors="replace")
+
+    def proxied(self, namespace: str, pod: str, port: int, path: str) -> str:
+        """What a pod serves by HTTP, fetched by the API server; needs more than a viewer's rights."""
+        at = self._resource("v1", "Pod").path(namespace, f"{pod}:{port}", "proxy")
+        return self._send(Request("GET", f"{at}/{path}")).body.decode(errors="replace")
+
     def create(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER) -> Manifest:
         """Create an object that must not exist; the stored object is returned.
 

@@ -8,9 +8,24 @@ from datetime import datetime
 
 from gitops.errors import ApiError, GitopsError
 from gitops.manifest import Manifest, Ref, State
+from gitops.nri.placement.verification import Scene
 
 Kind = tuple[str, str]
 """apiVersion and kind."""
+
+
+@dataclass(frozen=True)
+class NodeWork:
+    """What of ours is at work on a shoot's nodes, and what was noted of them."""
+
+    ledger: Manifest | None
+    """The ConfigMap; None where there is none."""
+    daemon_sets: tuple[Manifest, ...]
+    """Ours."""
+    pods: tuple[Manifest, ...]
+    """Theirs."""
+    since: datetime
+    """When this run began, by the garden's clock."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +39,10 @@ class Inside:
     """Kinds that the shoot does not serve, such as those of a CRD that is not there yet."""
     dry_runs: Mapping[Ref, Manifest | ApiError] = field(default_factory=dict)
     """What applying an object would make of it, or why the server refuses; only for objects that may differ."""
+    node_work: NodeWork | None = None
+    """None where the overlay asks nothing of nodes."""
+    scene: Scene | None = None
+    """Where containers run; None where nobody asks, or where it is too early to."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from gitops.rollout.step import (
     CreateShoot,
     LookInside,
     PatchShoot,
+    PrepareNodes,
     PruneObjects,
     Settled,
     ShootOutcome,
@@ -190,5 +191,7 @@ def _announced(write: Write) -> str:
             return "the Shoot is to be patched"
         case ApplyObjects(manifests=manifests):
             return f"{counted(len(manifests), 'object')} to be applied"
+        case PrepareNodes(about):
+            return f"its nodes come first: {about}"
         case PruneObjects(manifests):
             return f"{counted(len(manifests), 'object')} to be pruned"

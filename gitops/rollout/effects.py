@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
@@ -11,8 +12,12 @@ from gitops.errors import Absent, ApiError, Conflict, Forbidden, GitopsError, Re
 from gitops.kube.cluster import Access, Cluster, Conflicts, Mode
 from gitops.live.access import ShootAccess
 from gitops.live.garden import SHOOT, observe_garden
+from gitops.live.nodes import observe_node_work
+from gitops.live.placement import observe_scene
 from gitops.live.shoots import observe_shoot
 from gitops.manifest import GARDEN, Manifest, Ref, Target, ref_of
+from gitops.nri.placement.verification import Scene
+from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import applyset_id
 from gitops.plan.inside import suspects
 from gitops.plan.observed import Inside
@@ -29,7 +34,7 @@ from gitops.rollout.actions import (
     WriteTo,
     Written,
 )
-from gitops.rollout.step import ApplyObjects, CreateShoot, PatchShoot, PruneObjects
+from gitops.rollout.step import ApplyObjects, CreateShoot, PatchShoot, PrepareNodes, PruneObjects, object_gate
 
 FEW = 16
 """Up to so many Shoots are read one by one; more by a LIST of their namespaces."""
@@ -43,6 +48,8 @@ class Effects:
     garden: Cluster
     access: ShootAccess
     clock: Clock
+    since: datetime
+    """When the run began, by the garden's clock."""
 
     def perform(self, action: Action) -> Event:
         """Do one action; what goes wrong with it is part of the event."""
@@ -69,10 +76,21 @@ class Effects:
                 applyset=applyset_id(self.desired.overlay.name),
             )
             inside = Inside(found.objects, found.nodes, found.unserved)
+            if self.desired.overlay.prerequisites.any:
+                inside = replace(inside, node_work=observe_node_work(cluster, self.since))
             differing = suspects(desired, self.desired.overlay, inside)
-            return Inside(found.objects, found.nodes, found.unserved, self._dry_runs(target, differing))
+            inside = replace(inside, dry_runs=self._dry_runs(target, differing))
+            return replace(inside, scene=self._scene(target, cluster, inside))
         except GitopsError as error:
             return error
+
+    def _scene(self, target: Target, viewer: Cluster, inside: Inside) -> Scene | None:
+        """Where containers run, once everything else is as declared, as it takes several requests to know."""
+        overlay, declared = self.desired.overlay, self.desired.shoots[target].objects
+        settled = not inside.dry_runs and all(object_gate(ref, inside).open for ref in declared)
+        if not overlay.verification.placement or not settled or not any(map(is_policy, inside.objects.values())):
+            return None
+        return observe_scene(viewer, inside, instance=overlay.verification.instance)
 
     def _dry_runs(self, target: Target, manifests: Mapping[Ref, Manifest]) -> dict[Ref, Manifest | ApiError]:
         if not manifests:
@@ -127,6 +145,13 @@ class Effects:
                     _delete(shoot, manifest)
                     written.objects += 1
                 shoot.apply(parent, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+            case PrepareNodes(_, manifests, gone):
+                shoot = self.access.cluster(action.target, Access.ADMIN)
+                for manifest in manifests:
+                    shoot.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                    written.objects += 1
+                for manifest in gone:
+                    _delete(shoot, manifest)
         return written.objects, None
 
 

@@ -15,12 +15,15 @@ from gitops.gardener.shoot_gate import shoot_gate
 from gitops.gardener.shoot_merge import new_shoot, patch_of
 from gitops.gardener.shoot_record import read_record
 from gitops.manifest import GARDEN, Manifest, Ref, get, pointer, ref_of
+from gitops.nri.placement.verification import verify
 from gitops.nri.policy_gate import policy_gate
+from gitops.nri.prerequisites.course import Do, Stop, Wait, next_move
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import members, parent
 from gitops.plan.changes import Action, Change
 from gitops.plan.ignoring import ignored_by
 from gitops.plan.inside import to_apply, writing_order
+from gitops.plan.node_work import situation
 from gitops.plan.observed import Inside, Observed, Unobserved
 from gitops.plan.planning import Prune, kinds_inside, plan_shoot
 from gitops.plan.shoot import declared_kinds, merge_of
@@ -77,6 +80,17 @@ class PruneObjects:
 
 
 @dataclass(frozen=True)
+class PrepareNodes:
+    """Jobs on the shoot's nodes come and go, and what they found is noted."""
+
+    about: str
+    """What it is for."""
+    apply: tuple[Manifest, ...]
+    delete: tuple[Manifest, ...]
+    """Each as it was observed; after what is applied."""
+
+
+@dataclass(frozen=True)
 class Await:
     """Somebody else is at work; look again later."""
 
@@ -114,7 +128,7 @@ class ShootOutcome(Enum):
     NOT_STARTED = "NotStarted"
 
 
-Write = CreateShoot | PatchShoot | ApplyObjects | PruneObjects
+Write = CreateShoot | PatchShoot | ApplyObjects | PruneObjects | PrepareNodes
 Step = Write | LookInside | Await | Unanswered | Settled
 
 
@@ -127,13 +141,16 @@ def subject(write: Write) -> str:
             return ", ".join(sorted(fields)) or "what is owned of the Shoot"
         case ApplyObjects(manifests=manifests) | PruneObjects(manifests=manifests):
             return ", ".join(str(ref_of(GARDEN, manifest)) for manifest in manifests)
+        case PrepareNodes(about):
+            return about
 
 
 def next_step(desired: DesiredShoot, overlay: Overlay, observed: Observed, prune: Prune) -> Step:
     """What to do about one shoot: the same observation always gives the same step.
 
-    The order is that of design: the Shoot itself, its gate, then inside it what others need, other objects, policies
-    (`default`, `group.*`, `node.*`), each stage with its gate, and the prune last.
+    The order is that of design: the nodes' prerequisites, the Shoot itself, its gate, then inside it what others need,
+    other objects, policies (`default`, `group.*`, `node.*`), each stage with its gate, the placement of containers, and
+    the prune last. A change of the Shoot may bring new nodes, so that prerequisites are asked for after its gate too.
     """
     try:
         plan, problems = plan_shoot(desired, overlay, observed)
@@ -143,9 +160,11 @@ def next_step(desired: DesiredShoot, overlay: Overlay, observed: Observed, prune
         return _failed("; ".join(str(problem) for problem in problems))
     shoot, *inside = plan.changes
     if shoot.action is not Action.UNCHANGED or observed.shoot is None:
-        return _write_shoot(desired, overlay, observed, shoot)
+        preparing = _prepare_nodes(overlay, observed) if _has_nodes(observed.shoot) else None
+        return preparing or _write_shoot(desired, overlay, observed, shoot)
     return (
         _shoot_gate(desired, observed.shoot)
+        or _prepare_nodes(overlay, observed)
         or _inside_step(desired, overlay, observed, inside, prune)
         or Settled(ShootOutcome.CONVERGED)
     )
@@ -171,6 +190,40 @@ def _write_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed, ch
     return PatchShoot(tuple(patch_of(outcome, observed.server_time)), fields)
 
 
+def _has_nodes(live: Manifest | None) -> bool:
+    """Whether there may be nodes that can be reached: not before a Shoot was created, and not while it sleeps."""
+    operation = get(live, "status", "lastOperation")
+    asleep = get(live, "spec", "hibernation", "enabled") or get(live, "status", "hibernated")
+    created = get(operation, "type") != "Create" or get(operation, "state") == "Succeeded"
+    return operation is not None and created and not asleep and not get(live, "metadata", "deletionTimestamp")
+
+
+def _prepare_nodes(overlay: Overlay, observed: Observed) -> Step | None:
+    """What the nodes need before anything that relies on them is written."""
+    if not overlay.prerequisites.any or not _has_nodes(observed.shoot):
+        return None
+    if not isinstance(observed.inside, Inside):
+        return _not_seen(observed.inside)
+    match next_move(overlay.prerequisites, situation(observed.inside, observed.server_time)):
+        case Do(about, apply, delete):
+            return PrepareNodes(about, apply, delete)
+        case Wait(message, hint):
+            return Await(Where.SHOOT, message, hint)
+        case Stop(message):
+            return _failed(message)
+        case None:
+            return None
+
+
+def _place(overlay: Overlay, inside: Inside) -> Step | None:
+    """Whether containers run where the policies say."""
+    if not overlay.verification.placement or not any(is_policy(live) for live in inside.objects.values()):
+        return None
+    if inside.scene is None:
+        return Await(Where.SHOOT, "where containers run is not known yet")
+    return _closed(verify(inside.scene).verdict, Where.SHOOT)
+
+
 def _shoot_gate(desired: DesiredShoot, live: Manifest) -> Step | None:
     record = read_record(live)
     verdict = shoot_gate(live, changed_at=record.changed_at if record else None)
@@ -190,7 +243,7 @@ def _inside_step(
         return None
     if not isinstance(observed.inside, Inside):
         return _not_seen(observed.inside)
-    writing = _write_objects(desired, overlay, observed.inside, changes)
+    writing = _write_objects(desired, overlay, observed.inside, changes) or _place(overlay, observed.inside)
     return writing or _prune(desired, overlay, observed.inside, changes) if prune is Prune.ALLOWED else writing
 
 

@@ -46,6 +46,8 @@ class Situation:
 class Do:
     """Apply and delete, in this order."""
 
+    about: str
+    """What it is for, in words that are the same whenever the same is done again."""
     apply: tuple[Manifest, ...] = ()
     delete: tuple[Manifest, ...] = ()
     """As they were observed."""
@@ -75,16 +77,19 @@ def next_move(wanted: Prerequisites, situation: Situation) -> Move | None:
     evidence = {facts.name: _evidence(facts, known) for facts in situation.nodes}
     # What the Node objects rule out needs no look at any node.
     if stop := _stop(wanted, evidence):
-        return Do(delete=tuple(situation.standing.values())) if situation.standing else stop
+        left = tuple(situation.standing.values())
+        return Do("take our jobs away from the nodes", delete=left) if left else stop
     unknown = [facts for facts in situation.nodes if facts.name not in known]
     if unknown:
         return _probe(wanted, situation, unknown, known)
     if Job.PROBE in situation.standing:
-        return Do(delete=(situation.standing[Job.PROBE],))
+        return Do("end the look at the nodes", delete=(situation.standing[Job.PROBE],))
     lacking = [facts for facts in situation.nodes if _statuses(wanted, evidence[facts.name]) - _OK]
     if Job.REPAIR in situation.standing:
         return _finish_repair(wanted, situation, lacking, known)
-    return Do(apply=(jobs.repair(wanted, lacking[0].name),)) if lacking else None
+    if not lacking:
+        return None
+    return Do(f"repair node {lacking[0].name}", apply=(jobs.repair(wanted, lacking[0].name),))
 
 
 def known_reports(wanted: Prerequisites, situation: Situation) -> dict[str, Entry]:
@@ -129,12 +134,13 @@ def _probe(
 ) -> Move:
     standing = situation.standing.get(Job.PROBE)
     if standing is not None and jobs.is_outdated(standing, wanted):
-        return Do(delete=(standing,))
+        return Do("end the look at the nodes", delete=(standing,))
     where = None if standing is None else jobs.nodes_of_job(standing)
     names = {facts.name for facts in unknown}
     if standing is None or (where is not None and not names <= where):
         everywhere = len(unknown) == len(situation.nodes)
-        return Do(apply=(jobs.probe(wanted, None if everywhere else names),))
+        about = "look at all nodes" if everywhere else f"look at nodes {', '.join(sorted(names))}"
+        return Do(about, apply=(jobs.probe(wanted, None if everywhere else names),))
     reports = _reports(situation.pods, standing)
     waiting = [facts for facts in unknown if reports.get(facts.name) is None]
     if waiting:
@@ -145,7 +151,7 @@ def _probe(
         if report is None:
             return _unreadable(facts.name, reports[facts.name])
         made[facts.name] = entry_of(facts, report, situation.now, repaired=False)
-    return Do(apply=(write_ledger({**known, **made}),), delete=(standing,))
+    return Do("note what was seen on the nodes", apply=(write_ledger({**known, **made}),), delete=(standing,))
 
 
 def _finish_repair(
@@ -155,7 +161,7 @@ def _finish_repair(
     under_repair = jobs.nodes_of_job(standing) or frozenset()
     facts = next((facts for facts in lacking if facts.name in under_repair), None)
     if facts is None or jobs.is_outdated(standing, wanted):
-        return Do(delete=(standing,))
+        return Do("end the repair of nodes", delete=(standing,))
     text = _reports(situation.pods, standing).get(facts.name)
     if text is None:
         return _wait(Job.REPAIR, situation, [facts], f"{len(lacking)} nodes to repair")
@@ -165,7 +171,8 @@ def _finish_repair(
     if not report.error and not (facts.ready and _is_running(situation.pods, standing, facts.name)):
         return Wait(f"{facts.name} was repaired and is not Ready again yet", _hint(Job.REPAIR))
     entry = entry_of(facts, report, situation.now, repaired=True)
-    return Do(apply=(write_ledger({**known, facts.name: entry}),), delete=(standing,))
+    ledger = write_ledger({**known, facts.name: entry})
+    return Do(f"note the repair of node {facts.name}", apply=(ledger,), delete=(standing,))
 
 
 def _unreadable(node: str, text: str | None) -> Stop:
