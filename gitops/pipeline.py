@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
@@ -35,6 +36,8 @@ class World:
     clock: Clock
     threads: int = 16
     """Requests under way at once."""
+    run: str = field(default_factory=lambda: uuid4().hex)
+    """Which run this is, unlike every other: what an earlier one found wanting is looked at again."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def observe(world: World, desired: Desired) -> Mapping[Target, Observed]:
     check_identity(world.garden, overlay.garden.identity)
     garden = observe_garden(world.garden, overlay.garden.namespaces)
     server_time = garden.server_time or world.clock.now()
-    effects = Effects(desired, world.garden, world.access, world.clock, server_time)
+    effects = Effects(desired, world.garden, world.access, world.clock, world.run)
 
     def look(target: Target) -> Observed:
         shoot = garden.shoots.get(target)
@@ -101,6 +104,7 @@ def reconcile(
         Refused: the plan must not be carried out; nothing was written.
         ApiError: the garden cannot be read; nothing was written.
     """
+    world = replace(world, run=uuid4().hex)
     started = world.clock.now()
     before = load_records(world.garden, desired.overlay)
     planned, observed = plan(world, desired)
@@ -130,8 +134,7 @@ def _roll_out(
 ) -> Rollout:
     rules = Rules(desired.overlay, pruning(desired), pace.poll)
     rollout = Rollout(desired, observed, rules, world.clock.now())
-    since = min(shoot.server_time for shoot in observed.values())
-    effects = Effects(desired, world.garden, world.access, world.clock, since)
+    effects = Effects(desired, world.garden, world.access, world.clock, world.run)
     deadline = started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=deadline, on_change=on_change)

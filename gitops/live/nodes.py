@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from gitops.errors import Absent
 from gitops.kube.cluster import Cluster
 from gitops.manifest import Manifest, Ref
@@ -12,7 +10,7 @@ from gitops.nri.prerequisites.ledger import NAME, NAMESPACE
 from gitops.plan.observed import NodeWork
 
 
-def observe_node_work(cluster: Cluster, since: datetime) -> NodeWork:
+def observe_node_work(cluster: Cluster, run: str) -> NodeWork:
     """Read what was noted of the nodes and our jobs there: two requests, and a third while a job stands.
 
     Raises:
@@ -21,7 +19,7 @@ def observe_node_work(cluster: Cluster, since: datetime) -> NodeWork:
     ledger = _ledger(cluster)
     jobs = cluster.list("apps/v1", "DaemonSet", namespace=NAMESPACE, label_selector=JOB_LABEL).items
     pods = cluster.list("v1", "Pod", namespace=NAMESPACE, label_selector=JOB_LABEL).items if jobs else ()
-    return NodeWork(ledger, jobs, pods, since)
+    return NodeWork(ledger, jobs, pods, run)
 
 
 def _ledger(cluster: Cluster) -> Manifest | None:

@@ -24,4 +24,4 @@ def situation(inside: Inside, now: datetime) -> Situation:
         raise ValueError("nobody looked at what is at work on the nodes")
     nodes = sorted(map(node_facts, live_nodes(inside.nodes)), key=lambda facts: facts.name)
     standing = {job: manifest for manifest in work.daemon_sets if (job := job_of(manifest)) is not None}
-    return Situation(nodes, read_ledger(work.ledger), standing, work.pods, work.since, now)
+    return Situation(nodes, read_ledger(work.ledger), standing, work.pods, work.run, now)

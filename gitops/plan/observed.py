@@ -24,8 +24,8 @@ class NodeWork:
     """Ours."""
     pods: tuple[Manifest, ...]
     """Theirs."""
-    since: datetime
-    """When this run began, by the garden's clock."""
+    run: str
+    """Which run looked, unlike every other."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
@@ -48,8 +47,8 @@ class Effects:
     garden: Cluster
     access: ShootAccess
     clock: Clock
-    since: datetime
-    """When the run began, by the garden's clock."""
+    run: str
+    """Which run this is, unlike every other."""
 
     def perform(self, action: Action) -> Event:
         """Do one action; what goes wrong with it is part of the event."""
@@ -77,7 +76,7 @@ class Effects:
             )
             inside = Inside(found.objects, found.nodes, found.unserved)
             if self.desired.overlay.prerequisites.any:
-                inside = replace(inside, node_work=observe_node_work(cluster, self.since))
+                inside = replace(inside, node_work=observe_node_work(cluster, self.run))
             differing = suspects(desired, self.desired.overlay, inside)
             inside = replace(inside, dry_runs=self._dry_runs(target, differing))
             return replace(inside, scene=self._scene(target, cluster, inside))

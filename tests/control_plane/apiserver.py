@@ -62,6 +62,7 @@ class KubeApiServer:
         command += [*self._identity_flags(), *self._audit_flags(), *self._aggregator_flags(aggregator)]
         # No controller makes ServiceAccounts here.
         command += ["--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount"]
+        command += ["--allow-privileged=true"]  # as Gardener runs it
         self._process = Process(command, folder / "kube-apiserver.log")
 
     def wait_until_ready(self) -> None:

@@ -36,10 +36,10 @@ class Situation:
     """Our DaemonSets as they are there."""
     pods: Sequence[Manifest]
     """Theirs."""
-    since: datetime
-    """When this run began, by the garden's clock."""
+    run: str
+    """Which run this is, unlike every other."""
     now: datetime
-    """By the same clock."""
+    """By the garden's clock."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def known_reports(wanted: Prerequisites, situation: Situation) -> dict[str, Entr
         for facts in situation.nodes
         if (entry := situation.ledger.get(facts.name)) is not None
         and entry.is_of(facts)
-        and (entry.at >= situation.since or _is_good(wanted, facts, entry))
+        and (entry.run == situation.run or _is_good(wanted, facts, entry))
     }
 
 
@@ -150,7 +150,7 @@ def _probe(
         report = parse_report(reports[facts.name] or "")
         if report is None:
             return _unreadable(facts.name, reports[facts.name])
-        made[facts.name] = entry_of(facts, report, situation.now, repaired=False)
+        made[facts.name] = entry_of(facts, report, situation.now, situation.run, repaired=False)
     return Do("note what was seen on the nodes", apply=(write_ledger({**known, **made}),), delete=(standing,))
 
 
@@ -170,7 +170,7 @@ def _finish_repair(
         return _unreadable(facts.name, text)
     if not report.error and not (facts.ready and _is_running(situation.pods, standing, facts.name)):
         return Wait(f"{facts.name} was repaired and is not Ready again yet", _hint(Job.REPAIR))
-    entry = entry_of(facts, report, situation.now, repaired=True)
+    entry = entry_of(facts, report, situation.now, situation.run, repaired=True)
     ledger = write_ledger({**known, facts.name: entry})
     return Do(f"note the repair of node {facts.name}", apply=(ledger,), delete=(standing,))
 

@@ -27,6 +27,8 @@ class Entry:
     runtime: str
     at: datetime
     """By the garden's clock."""
+    run: str
+    """Which run looked."""
     repaired: bool
     """Whether it was repaired, or that was tried, and then looked at."""
     report: NodeReport
@@ -36,9 +38,9 @@ class Entry:
         return (self.boot_id, self.runtime) == (facts.boot_id, facts.runtime)
 
 
-def entry_of(facts: NodeFacts, report: NodeReport, at: datetime, *, repaired: bool) -> Entry:
+def entry_of(facts: NodeFacts, report: NodeReport, at: datetime, run: str, *, repaired: bool) -> Entry:
     """The entry for a report that was made now."""
-    return Entry(facts.boot_id, facts.runtime, at, repaired, report)
+    return Entry(facts.boot_id, facts.runtime, at, run, repaired, report)
 
 
 def read_ledger(config_map: Manifest | None) -> dict[str, Entry]:
@@ -69,6 +71,7 @@ def _text(entry: Entry) -> str:
         "bootID": entry.boot_id,
         "runtime": entry.runtime,
         "at": entry.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "run": entry.run,
         "repaired": entry.repaired,
         "report": entry.report.document(),
     }
@@ -82,6 +85,7 @@ def _entry(text: object) -> Entry | None:
         at = datetime.fromisoformat(said["at"])
         if report is None or at.tzinfo is None:
             return None
-        return Entry(str(said["bootID"]), str(said["runtime"]), at, said["repaired"] is True, report)
+        boot_id, runtime, run = (str(said[key]) for key in ("bootID", "runtime", "run"))
+        return Entry(boot_id, runtime, at, run, said["repaired"] is True, report)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

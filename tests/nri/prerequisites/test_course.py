@@ -32,12 +32,12 @@ class ToyShoot:
         self.standing: dict[Job, Manifest] = {}
         self.pods: list[Manifest] = []
         self.log: list[str] = []
-        self.now = self.since = NOON
+        self.now, self.runs = NOON, 1
         self.repair: Callable[[str], dict[str, Any]] = lambda _: {**FINE, "changed": ["repaired it"]}
 
     def situation(self) -> Situation:
         facts = [node_facts(found) for found in self.nodes.values()]
-        return Situation(facts, read_ledger(self.ledger), self.standing, self.pods, self.since, self.now)
+        return Situation(facts, read_ledger(self.ledger), self.standing, self.pods, f"run-{self.runs}", self.now)
 
     def do(self, move: Do) -> None:
         for manifest in move.apply:
@@ -71,7 +71,7 @@ class ToyShoot:
         self.log.clear()
         self.pods.clear()
         self.now += timedelta(hours=1)
-        self.since = self.now
+        self.runs += 1
 
 
 def test_nodes_that_are_fine_are_looked_at_once() -> None:
