@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gitops.nri.placement.cpuset import parse_cpuset
+from gitops.nri.cpuset import parse_cpuset
 from gitops.nri.placement.told import Balloon, Told, Voice, is_balloon, is_container
 
 _TIME = r"(?:\d{4}-\d\d-\d\dT\S+ )?"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitops.nri.placement.cpuset import parse_cpuset
+from gitops.nri.cpuset import parse_cpuset
 from gitops.nri.placement.told import Balloon, Told, Voice, is_balloon, is_container
 
 _PAIR = r'[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*"'

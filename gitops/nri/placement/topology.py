@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitops.manifest import Manifest, get
-from gitops.nri.placement.cpuset import parse_cpuset
+from gitops.nri.cpuset import parse_cpuset
 from gitops.nri.placement.told import Balloon, Told, Voice, is_balloon, is_container
 
 KIND = ("topology.node.k8s.io/v1alpha2", "NodeResourceTopology")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from gitops.manifest import Manifest, get
+from gitops.nri.cpuset import cpuset_text
 from gitops.nri.placement.choice import balloon_types, chosen_type
-from gitops.nri.placement.cpuset import cpuset_text
 from gitops.nri.placement.told import Balloon, Told, Voice, balloon_type
 from gitops.nri.resolution import effective_policy, live_nodes, node_name
 from gitops.verdict import Verdict, current, in_progress

@@ -274,6 +274,47 @@ cgroup_driver() {
     fi
 }
 
+# ---- CPUs
+
+# Every distinct set of CPUs in some files of /sys, one a line.
+cpu_sets() {
+    cat "$@" 2>/dev/null | sort -u -n
+}
+
+json_list() {
+    sed -e '/^$/d' -e 's/.*/"&"/' | paste -s -d , -
+}
+
+# Cores as runs: `0,64/1*64` is 64 cores, the first with the CPUs 0 and 64, each next one with those plus 1.
+core_runs() {
+    awk '
+        function flush() { if (count) print first (count > 1 ? "/" step "*" count : "") }
+        {
+            number = 0; text = ""
+            parts = split($0, part, ",")
+            for (i = 1; i <= parts; i++) {
+                split(part[i] "-" part[i], end, "-")
+                for (cpu = end[1] + 0; cpu <= end[2] + 0; cpu++) { now[++number] = cpu; text = text (text == "" ? "" : ",") cpu }
+            }
+            difference = now[1] - last[1]
+            same = (count && number == threads && (count == 1 || difference == step))
+            for (i = 1; i <= number; i++) if (now[i] - last[i] != difference) same = 0
+            if (same) { step = difference; count++ } else { flush(); first = text; count = 1; threads = number }
+            for (i = 1; i <= number; i++) last[i] = now[i]
+        }
+        END { flush() }'
+}
+
+cpus() {
+    system=$root/sys/devices/system
+    packages=$(cpu_sets "$system"/cpu/cpu[0-9]*/topology/package_cpus_list)
+    [ -n "$packages" ] || packages=$(cpu_sets "$system"/cpu/cpu[0-9]*/topology/core_siblings_list)
+    cores=$(cpu_sets "$system"/cpu/cpu[0-9]*/topology/core_cpus_list)
+    [ -n "$cores" ] || cores=$(cpu_sets "$system"/cpu/cpu[0-9]*/topology/thread_siblings_list)
+    printf '{"packages":[%s],"nodes":[%s],"cores":[%s]}' "$(printf '%s\n' "$packages" | json_list)" \
+        "$(cpu_sets "$system"/node/node[0-9]*/cpulist | json_list)" "$(printf '%s\n' "$cores" | core_runs | json_list)"
+}
+
 # ---- the report
 
 look() {
@@ -288,9 +329,9 @@ report() {
     number=$(config_version)
     printf '{"v":1,"dbus":"%s","dbusDaemon":"%s","systemd":"%s","runtime":"%s","runtimeVersion":"%s",' \
         "$(dbus_path_state)" "$(dbus_daemon_state)" "$systemd" "$runtime" "$(containerd_version)"
-    printf '"nri":"%s","nriSocket":%s,"configVersion":%s,"cgroup":%s,"cgroupDriver":"%s","changed":[%s],"error":"%s"}\n' \
-        "$(nri_state)" "$nri_there" "${number:-0}" "$(cgroup_version)" "$(cgroup_driver)" "$changed" \
-        "$(json_text "$error")"
+    printf '"nri":"%s","nriSocket":%s,"configVersion":%s,"cgroup":%s,"cgroupDriver":"%s",' \
+        "$(nri_state)" "$nri_there" "${number:-0}" "$(cgroup_version)" "$(cgroup_driver)"
+    printf '"cpus":%s,"changed":[%s],"error":"%s"}\n' "$(cpus)" "$changed" "$(json_text "$error")"
 }
 
 # ---- repair: D-Bus

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from gitops.nri.cpu_topology import CpuTopology, read_topology
+
 VERSION = 1
 """The `v` of the lines that this code reads."""
 
@@ -32,6 +34,8 @@ class NodeReport:
     """1 or 2; 0 where neither is mounted."""
     cgroup_driver: str
     """systemd, cgroupfs or unknown."""
+    cpus: CpuTopology | None = None
+    """None where the node's kernel does not tell, or tells nonsense."""
     changed: tuple[str, ...] = ()
     """What a repair did, in order."""
     error: str = ""
@@ -51,6 +55,7 @@ class NodeReport:
             "configVersion": self.config_version,
             "cgroup": self.cgroup,
             "cgroupDriver": self.cgroup_driver,
+            "cpus": self.cpus.document() if self.cpus else None,
             "changed": list(self.changed),
             "error": self.error,
         }
@@ -90,6 +95,7 @@ def read_report(said: Any) -> NodeReport | None:
         config_version=said["configVersion"],
         cgroup=said["cgroup"],
         cgroup_driver=said["cgroupDriver"],
+        cpus=read_topology(said.get("cpus")),
         changed=tuple(said["changed"]),
         error=said["error"],
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.manifest import Manifest
-from gitops.nri.placement.cpuset import cpuset_text, parse_cpuset
+from gitops.nri.cpuset import cpuset_text, parse_cpuset
 from gitops.nri.placement.log_lines import Line, read_line, read_log
 from gitops.nri.placement.metrics import read_metrics
 from gitops.nri.placement.told import Balloon, Told

@@ -32,6 +32,8 @@ COREUTILS = (
     "rm",
     "rmdir",
     "sed",
+    "sort",
+    "paste",
     "sleep",
     "tail",
     "tr",
