@@ -10,6 +10,7 @@ import click
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.nodes import explain, preflight, verify
 from gitops.cli.offline import render, schema, validate
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
@@ -30,6 +31,9 @@ for _command in (
     reconcile,
     status,
     history,
+    preflight,
+    verify,
+    explain,
     image_vector,
     promote,
     schema,

@@ -7,11 +7,11 @@ import json
 import click
 
 from gitops.cli.exits import Exit
-from gitops.cli.options import Source, chosen_overlay, output_option, overlay_argument, source_options
+from gitops.cli.options import Source, chosen_overlay, chosen_target, output_option, overlay_argument, source_options
 from gitops.cli.terminal import stdout_style
 from gitops.clock import SystemClock
 from gitops.desired.artifact import Artifact
-from gitops.desired.compose import Desired, compose
+from gitops.desired.compose import compose
 from gitops.desired.image_vectors import read_image_vectors
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.render import render_shoot
@@ -61,18 +61,9 @@ def render(overlay: str | None, shoot: str | None, source: Source) -> int:
     """Print the final manifests of OVERLAY, or of one SHOOT of it, as YAML."""
     with source.opened() as artifact:
         desired = compose(artifact, chosen_overlay(artifact, overlay))
-    for target in [_target(desired, shoot)] if shoot else desired.shoots:
+    for target in [chosen_target(desired, shoot)] if shoot else desired.shoots:
         click.echo(render_shoot(desired.shoots[target]), nl=False)
     return Exit.OK
-
-
-def _target(desired: Desired, shoot: str) -> str:
-    """A shoot by `<namespace>/<name>`, or by its name where that is enough."""
-    matching = [target for target in desired.shoots if shoot in {target, target.partition("/")[2]}]
-    if len(matching) == 1:
-        return matching[0]
-    known = ", ".join(matching or desired.shoots)
-    raise click.UsageError(f"{'more than one' if matching else 'no'} shoot {shoot!r} in the overlay: {known}")
 
 
 @click.command()

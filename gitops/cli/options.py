@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +15,7 @@ import click
 
 from gitops.cli.world import Where
 from gitops.desired.artifact import Artifact
+from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
 from gitops.errors import InvalidInput, Violation
 from gitops.ownership.equality import seconds
@@ -68,6 +69,31 @@ def chosen_overlay(artifact: Artifact, name: str | None) -> str:
     if len(names) > 1:
         raise click.UsageError(f"which overlay? There are {', '.join(names)}.")
     return names[0]
+
+
+def chosen_target(desired: Desired, shoot: str) -> str:
+    """A shoot by `<namespace>/<name>`, or by its name where that is enough."""
+    matching = [target for target in desired.shoots if shoot in {target, target.partition("/")[2]}]
+    if len(matching) == 1:
+        return matching[0]
+    known = ", ".join(matching or desired.shoots)
+    raise click.UsageError(f"{'more than one' if matching else 'no'} shoot {shoot!r} in the overlay: {known}")
+
+
+def overlay_and_shoot(artifact: Artifact, arguments: Sequence[str]) -> tuple[str, str | None]:
+    """What `[OVERLAY] [SHOOT]` stand for: one word alone is an overlay where there is one of that name.
+
+    Raises:
+        InvalidInput: the repository has no overlay.
+        UsageError: too many words, or an overlay must be named and none is.
+    """
+    if len(arguments) > 2:
+        raise click.UsageError(f"unexpected {arguments[2]!r}: name an overlay and a shoot at most")
+    if len(arguments) == 2:
+        return arguments[0], arguments[1]
+    if arguments and arguments[0] not in overlay_names(artifact):
+        return chosen_overlay(artifact, None), arguments[0]
+    return chosen_overlay(artifact, arguments[0] if arguments else None), None
 
 
 class Duration(click.ParamType[timedelta]):

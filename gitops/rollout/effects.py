@@ -18,7 +18,8 @@ from gitops.manifest import GARDEN, Manifest, Ref, Target, ref_of
 from gitops.nri.placement.verification import Scene
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import applyset_id
-from gitops.plan.inside import suspects
+from gitops.plan.changes import Action as PlanAction
+from gitops.plan.inside import plan_inside, suspects
 from gitops.plan.observed import Inside
 from gitops.plan.planning import kinds_inside
 from gitops.rollout.actions import (
@@ -86,8 +87,11 @@ class Effects:
     def _scene(self, target: Target, viewer: Cluster, inside: Inside) -> Scene | None:
         """Where containers run, once everything else is as declared, as it takes several requests to know."""
         overlay, declared = self.desired.overlay, self.desired.shoots[target].objects
-        settled = not inside.dry_runs and all(object_gate(ref, inside).open for ref in declared)
-        if not overlay.verification.placement or not settled or not any(map(is_policy, inside.objects.values())):
+        if not overlay.verification.placement or not any(map(is_policy, inside.objects.values())):
+            return None
+        changes = plan_inside(self.desired.shoots[target], overlay, inside).changes
+        pending = any(change.action not in {PlanAction.UNCHANGED, PlanAction.PRUNED} for change in changes)
+        if pending or not all(object_gate(ref, inside).open for ref in declared):
             return None
         return observe_scene(viewer, inside, instance=overlay.verification.instance)
 

@@ -31,7 +31,7 @@ class Deviation:
 
     def __str__(self) -> str:
         whom = "/".join(filter(None, (self.pod, self.container)))
-        return f"{' on '.join(filter(None, (whom, self.node)))}: {self.message}"
+        return ": ".join(filter(None, (" on ".join(filter(None, (whom, self.node))), self.message)))
 
 
 @dataclass(frozen=True)
