@@ -5,6 +5,7 @@ Source: nri-plugins pkg/apis/config/v1alpha1/resmgr/policy/config.go (Constraint
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
 from enum import Enum
@@ -15,6 +16,8 @@ from gitops.nri.acceptance.cpuset import CpuSet, parse_cpuset
 from gitops.ownership.equality import quantity
 
 _WORD = 2**64
+_NO_DIGITS = re.compile(r"^([+-]?)\.?(?![\d.+-])")
+"""`.`, `+` and `k` are quantities, of 0."""
 
 
 class Kind(Enum):
@@ -77,7 +80,7 @@ def to_int64(number: int) -> int:
 
 def _milli(text: str) -> int:
     """As Quantity.MilliValue of apimachinery, with what becomes of numbers that are too large for it."""
-    number = quantity(text) if text.isascii() and text == text.strip() else None
+    number = quantity(_NO_DIGITS.sub(r"\g<1>0", text)) if text and text.isascii() and text == text.strip() else None
     if number is None:
         raise ValueError(f"{text!r} is not a quantity such as 2 or 1500m")
     milli = int((number * 1000).to_integral_value(ROUND_UP))

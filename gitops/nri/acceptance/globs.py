@@ -101,3 +101,12 @@ def _bound(pattern: str, at: int) -> tuple[str, int]:
     if at >= len(pattern):
         raise BadPatternError(f"{pattern!r} has a character class that does not end")
     return char, at
+
+
+def literals(pattern: str) -> str:
+    """The characters that a name must hold to match, in their order.
+
+    Raises:
+        BadPatternError: the pattern is malformed.
+    """
+    return "".join(part[1:] for part in _parts(pattern) if isinstance(part, str) and part.startswith("="))

@@ -14,8 +14,10 @@ from random import Random
 import pytest
 
 from gitops.nri.acceptance.check import Acceptance, Verdict, check
+from gitops.nri.acceptance.machine import Machine
 from gitops.nri.acceptance.table import BALLOONS
 from tests.nri.acceptance.generator import Case, generate
+from tests.nri.acceptance.odd_texts import ODD_TEXTS
 from tests.nri.oracle import Answer, ask
 
 _PAIRS = int(os.environ.get("ACCEPTANCE_PAIRS", "1000"))
@@ -66,6 +68,21 @@ def test_the_plugin_never_disagrees_where_we_claim_to_know() -> None:
     assert {rule: (coverage.refused[rule] > 0, coverage.passed[rule] > 0) for rule in asked} == dict.fromkeys(
         asked, (True, True)
     )
+
+
+@pytest.mark.parametrize("what", ODD_TEXTS)
+def test_the_plugin_reads_odd_texts_as_we_do(what: str) -> None:
+    cases = [ODD_TEXTS[what](Random(f"{what} {number}")) for number in range(_PAIRS // 10)]  # noqa: S311
+    machine = Machine(packages=1, nodes=1, cores=4, threads=1)
+    answers = ask((spec, machine) for spec in cases)
+
+    checked = [check({"kind": "BalloonsPolicy", "spec": spec}, machine) for spec in cases]
+    assert [
+        f"{spec}: we say {ours.verdict.value}, the plugin {theirs}"
+        for spec, ours, theirs in zip(cases, checked, answers, strict=True)
+        if _disagree(ours, theirs)
+    ] == []
+    assert len({answer.accepted for answer in answers}) == 2, "none of them was odd, or all were too odd"
 
 
 def _disagree(ours: Acceptance, theirs: Answer) -> bool:
