@@ -16,6 +16,12 @@ class Clock(Protocol):
     def sleep(self, seconds: float) -> None:
         """Let so much time pass."""
 
+    def patience(self, until: datetime) -> float | None:
+        """Real seconds after which a wait for others should end, because that time has come.
+
+        None where this clock stands still while others work.
+        """
+
 
 class SystemClock:
     """The machine's own."""
@@ -27,3 +33,7 @@ class SystemClock:
     def sleep(self, seconds: float) -> None:
         """Let so much time pass."""
         time.sleep(seconds)
+
+    def patience(self, until: datetime) -> float | None:
+        """As long as it is until then."""
+        return max((until - self.now()).total_seconds(), 0)

@@ -30,6 +30,8 @@ class Verdict:
 
     status: Status
     message: str
+    hint: str = ""
+    """What may be behind it when waiting takes too long; empty where nothing more is known."""
 
     @property
     def open(self) -> bool:
@@ -42,9 +44,9 @@ def current(message: str) -> Verdict:
     return Verdict(Status.CURRENT, message)
 
 
-def in_progress(message: str) -> Verdict:
+def in_progress(message: str, hint: str = "") -> Verdict:
     """Somebody is still working on it."""
-    return Verdict(Status.IN_PROGRESS, message)
+    return Verdict(Status.IN_PROGRESS, message, hint)
 
 
 def failed(message: str) -> Verdict:

@@ -11,6 +11,7 @@ from gitops.cli.exits import Exit, run
 from gitops.cli.live import diff, history, plan, status
 from gitops.cli.offline import render, schema, validate
 from gitops.cli.reconcile import reconcile
+from gitops.cli.sandbox_server import sandbox
 
 
 @click.group(context_settings={"auto_envvar_prefix": "GITOPS", "help_option_names": ["-h", "--help"]})
@@ -19,7 +20,7 @@ def gitops() -> None:
     """Reconcile Gardener Shoots and NRI resource policies from git, in gated waves."""
 
 
-for _command in (validate, render, plan, diff, reconcile, status, history, schema):
+for _command in (validate, render, plan, diff, reconcile, status, history, schema, sandbox):
     gitops.add_command(_command)
 
 

@@ -15,13 +15,14 @@ from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Source,
     chosen_overlay,
-    garden_options,
+    kubeconfig_options,
     output_option,
     overlay_argument,
     source_options,
+    world_options,
 )
 from gitops.cli.terminal import stdout_style
-from gitops.cli.world import opened_world
+from gitops.cli.world import Where
 from gitops.desired.compose import Desired, compose
 from gitops.pipeline import plan as make_plan
 from gitops.plan.changes import Plan
@@ -38,19 +39,19 @@ from gitops.report.status_text import status_text
 @click.command()
 @overlay_argument
 @source_options
-@garden_options
+@world_options
 @output_option("text", "json", "markdown")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 when changes are pending.")
 def plan(
     overlay: str | None,
     source: Source,
-    kubeconfig: Path | None,
+    where: Where,
     output: str,
     detailed_exitcode: bool,
 ) -> int:
     """Show what a run would change, wave by wave, field by field, and what it would cost."""
     desired = _desired(source, overlay)
-    with opened_world(kubeconfig) as world:
+    with where.opened(desired) as world:
         planned, _ = make_plan(world, desired)
     click.echo(plan_as(planned.plan, output))
     planned.require_permission()
@@ -69,15 +70,15 @@ def plan_as(plan: Plan, output: str) -> str:
 @click.command()
 @overlay_argument
 @source_options
-@garden_options
-def diff(overlay: str | None, source: Source, kubeconfig: Path | None) -> int:
+@world_options
+def diff(overlay: str | None, source: Source, where: Where) -> int:
     """Show what a run would change as a unified diff.
 
     Exits like `kubectl diff`: 0 without differences, 1 with, more than 1 on an error. KUBECTL_EXTERNAL_DIFF is
     honoured.
     """
     desired = _desired(source, overlay)
-    with opened_world(kubeconfig) as world:
+    with where.opened(desired) as world:
         planned, _ = make_plan(world, desired)
     planned.require_permission()
     if not planned.plan.pending:
@@ -104,12 +105,12 @@ def _external_diff(command: str, plan: Plan) -> int:
 @click.command()
 @overlay_argument
 @source_options
-@garden_options
+@world_options
 @output_option("text", "json")
-def status(overlay: str | None, source: Source, kubeconfig: Path | None, output: str) -> int:
+def status(overlay: str | None, source: Source, where: Where, output: str) -> int:
     """Show where every shoot stands, from the record of the last run and the live state."""
     desired = _desired(source, overlay)
-    with opened_world(kubeconfig) as world:
+    with where.opened(desired) as world:
         stored = load_records(world.garden, desired.overlay)
         planned, observed = make_plan(world, desired)
     standing = overlay_status(desired, observed, planned.plan, stored.last if stored else None)
@@ -123,12 +124,12 @@ def status(overlay: str | None, source: Source, kubeconfig: Path | None, output:
 @click.command()
 @overlay_argument
 @source_options
-@garden_options
+@kubeconfig_options
 @output_option("text", "json")
-def history(overlay: str | None, source: Source, kubeconfig: Path | None, output: str) -> int:
+def history(overlay: str | None, source: Source, where: Where, output: str) -> int:
     """Show the last runs: revision, trigger, plan digest, outcome."""
     desired = _desired(source, overlay)
-    with opened_world(kubeconfig) as world:
+    with where.opened(desired) as world:
         stored = load_records(world.garden, desired.overlay)
     runs = stored.history if stored else ()
     if output == "json":

@@ -7,10 +7,11 @@ import json
 import click
 
 from gitops.cli.exits import Exit
-from gitops.cli.options import Source, chosen_overlay, output_option, overlay_argument, overlay_names, source_options
+from gitops.cli.options import Source, chosen_overlay, output_option, overlay_argument, source_options
 from gitops.cli.terminal import stdout_style
 from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired, compose
+from gitops.desired.overlay_file import overlay_names
 from gitops.desired.render import render_shoot
 from gitops.desired.schema import OVERLAY_SCHEMA
 from gitops.errors import InvalidInput, Violation

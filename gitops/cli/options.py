@@ -13,7 +13,9 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from gitops.cli.world import Where
 from gitops.desired.artifact import Artifact
+from gitops.desired.overlay_file import overlay_names
 from gitops.errors import InvalidInput, Violation
 from gitops.ownership.equality import seconds
 from gitops.source.repository import open_artifact
@@ -48,12 +50,6 @@ def cache_folder() -> Path:
     """Where mirrors of remote repositories are kept, by the XDG base directory specification."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "shoot-gitops" / "mirrors"
-
-
-def overlay_names(artifact: Artifact) -> tuple[str, ...]:
-    """The overlays of a repository, sorted."""
-    paths = (path.split("/") for path in artifact.files)
-    return tuple(sorted(p[1] for p in paths if len(p) == 3 and p[0] == "overlays" and p[2] == "overlay.yaml"))
 
 
 def chosen_overlay(artifact: Artifact, name: str | None) -> str:
@@ -111,14 +107,27 @@ def source_options(function: F) -> F:
     return worktree(repository_options(function))
 
 
-def garden_options(function: F) -> F:
-    """`--kubeconfig`."""
-    return click.option(
-        "--kubeconfig",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="The garden's kubeconfig; KUBECONFIG and in-cluster credentials otherwise.",
-    )(function)
+def kubeconfig_options(function: F) -> F:
+    """`--kubeconfig`, handed over as `where`."""
+
+    @functools.wraps(function)
+    def with_where(*, kubeconfig: Path | None, sandbox: bool = False, time_scale: float = 1.0, **others: Any) -> Any:
+        return function(where=Where(kubeconfig, sandbox, time_scale), **others)
+
+    what = "The garden's kubeconfig; KUBECONFIG and in-cluster credentials otherwise."
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--kubeconfig", type=path, metavar="FILE", help=what)(cast("F", with_where))
+
+
+def world_options(function: F) -> F:
+    """`--kubeconfig`, `--sandbox` and `--time-scale`, handed over as one `where`."""
+    fresh = "Work on a fresh embedded landscape that holds the overlay's Shoots."
+    speed = "With --sandbox: seconds of the landscape that pass in one second."
+    options = (
+        click.option("--time-scale", type=click.FloatRange(min=1), default=240, show_default=True, help=speed),
+        click.option("--sandbox", is_flag=True, help=fresh),
+    )
+    return functools.reduce(lambda command, option: option(command), options, kubeconfig_options(function))
 
 
 def output_option(*formats: str) -> Callable[[F], F]:

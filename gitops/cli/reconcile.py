@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import click
 
@@ -13,12 +12,13 @@ from gitops.cli.options import (
     Duration,
     Source,
     chosen_overlay,
-    garden_options,
     output_option,
     overlay_argument,
+    repository_options,
+    world_options,
 )
 from gitops.cli.terminal import stderr_style, stdout_style
-from gitops.cli.world import opened_world
+from gitops.cli.world import Where
 from gitops.desired.compose import compose
 from gitops.pipeline import Pace
 from gitops.pipeline import reconcile as run_once
@@ -41,11 +41,8 @@ _EXITS = {
 
 @click.command()
 @overlay_argument
-@click.option(
-    "--repo", default=".", show_default=True, metavar="PATH|URL", help="The repository that declares everything."
-)
-@click.option("--revision", default="HEAD", show_default=True, metavar="REF", help="The commit to read.")
-@garden_options
+@repository_options
+@world_options
 @output_option("text", "json")
 @click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is.")
 @click.option(
@@ -58,7 +55,7 @@ _EXITS = {
 def reconcile(
     overlay: str | None,
     source: Source,
-    kubeconfig: Path | None,
+    where: Where,
     output: str,
     deadline: timedelta | None,
     poll_interval: timedelta,
@@ -78,7 +75,7 @@ def reconcile(
         for line in lines.lines(rollout):
             click.echo(line, err=True)
 
-    with opened_world(kubeconfig) as world:
+    with where.opened(desired) as world:
         record = run_once(
             world,
             desired,

@@ -129,7 +129,7 @@ class Construction:
             self._written.add(id(node))
             return
         self._expanded += 1
-        if False:
+        if self._expanded > ALIAS_BUDGET:
             self._refuse(node, "alias-bomb", f"aliases add more than {ALIAS_BUDGET} values: write them out")
             raise _TooMuchError
 

@@ -95,7 +95,7 @@ def apply_patch(rule: PatchRule, manifest: Manifest) -> Manifest | None:
 def _operate(operations: tuple[dict[str, Any], ...], manifest: Manifest) -> Manifest:
     """RFC 6902 to the letter: kustomize also lets `replace` add, and `test` find a null that is not there."""
     try:
-        # The library puts an operation's value into the document as it is, where later operations change it.
+        # Older releases of the library put an operation's own value into the document, and later operations change it.
         patched = jsonpatch.JsonPatch(copy.deepcopy(list(operations))).apply(manifest)
     except jsonpatch.JsonPatchTestFailed as error:
         raise PatchError(f"test failed: {error}") from error

@@ -14,6 +14,7 @@ from gitops.manifest import get
 
 SHOOT_API = "core.gardener.cloud/v1beta1"
 _GARDENER = "core.gardener.cloud"
+_OURS = "shoot-gitops"
 # Served by the garden only; cert.gardener.cloud, dns.gardener.cloud and the like do live inside shoots.
 _GARDEN_GROUPS = {
     _GARDENER,
@@ -180,6 +181,9 @@ def policy_violations(document: Document) -> list[Violation]:
     if group in _GARDEN_GROUPS:
         message = f"{kind} ({group}) is an object of the garden; Shoots go under resources, and only they do"
         return [document.violation("garden-object", message, "kind")]
+    if group == _OURS:
+        message = f"{kind} is for this tool and no server: name the folder of the policies, not one above it"
+        return [document.violation("not-for-a-server", message, "kind")]
     scope, namespace = scope_of(group, kind), manifest["metadata"].get("namespace")
     if scope is Scope.NAMESPACED and namespace is None:
         message = f"{kind} is namespaced, and metadata.namespace is missing"

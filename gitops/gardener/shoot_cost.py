@@ -10,7 +10,7 @@ import re
 from enum import IntEnum
 
 from gitops.manifest import Element, Path
-from gitops.ownership.merge import Difference
+from gitops.ownership.merge import ABSENT, Difference
 
 
 class Effect(IntEnum):
@@ -24,6 +24,7 @@ class Effect(IntEnum):
 _NODE_ROLL = re.compile(
     r"^/spec/(kubernetes/kubelet|provider/workers/\*/kubernetes/kubelet)/(kubeReserved|evictionHard|cpuManagerPolicy)(/|$)"
     r"|^/spec/provider/workers/\*(/(machine|volume|dataVolumes|providerConfig|cri/name)(/|$)|$)"
+    r"|^/spec/systemComponents/nodeLocalDNS/enabled$"
 )
 _VERSION = re.compile(r"^/spec/(kubernetes|provider/workers/\*/kubernetes)/version$")
 _CONTROL_PLANE = re.compile(
@@ -45,11 +46,21 @@ def effect_of(difference: Difference) -> Effect:
     return Effect.CONTROL_PLANE if _CONTROL_PLANE.match(where) else Effect.NOTHING
 
 
+def total_effect(differences: tuple[Difference, ...]) -> Effect:
+    """What writing all of them does. A pool that is new has no machines yet to be replaced."""
+    return max(map(effect_of, _felt(differences)), default=Effect.NOTHING)
+
+
 def rolled_pools(differences: tuple[Difference, ...]) -> tuple[str, ...] | None:
     """Names of the worker pools whose machines are replaced; None for all of them."""
-    rolling = [d.path for d in differences if effect_of(d) is Effect.NODE_ROLL]
+    rolling = [d.path for d in _felt(differences) if effect_of(d) is Effect.NODE_ROLL]
     names = {step.value for path in rolling for step in path[3:4] if isinstance(step, Element)}
     return None if any(not _in_pool(path) for path in rolling) else tuple(sorted(names))
+
+
+def _felt(differences: tuple[Difference, ...]) -> list[Difference]:
+    new = {d.path[:4] for d in differences if _in_pool(d.path) and d.path[4:] == ("name",) and d.live is ABSENT}
+    return [d for d in differences if d.path[:4] not in new]
 
 
 def _in_pool(path: Path) -> bool:

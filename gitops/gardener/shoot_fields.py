@@ -29,17 +29,22 @@ SHOOT_LISTS: ListKeys = {
 
 _QUANTITIES = re.compile(
     r"/(kubeReserved|evictionHard|evictionSoft|evictionMinimumReclaim)/[^/]+$"
-    r"|/(volume|dataVolumes/[^/]+)/size$|/(containerLogMaxSize|swapBehavior)$"
+    r"|/(volume|dataVolumes/[^/]+)/size$|/containerLogMaxSize$"
 )
-_DURATIONS = re.compile(r"(Period|Timeout|Duration|Interval|Delay|Age|TTL|Time|evictionSoftGracePeriod/.+)$")
+_DURATIONS = re.compile(
+    r"(Period|Timeout|Duration|Interval|Delay(After[A-Z][a-z]+)?|Age|TTL|Time|Threshold|HalfLife|Expiration|Stabilization"
+    r"|evictionSoftGracePeriod/.+)$"
+)
 _TEXTS = re.compile(r"/(maxSurge|maxUnavailable)$")
 _VERSIONS = re.compile(r"^/spec/(kubernetes|provider/workers/[^/]+/(machine/image|kubernetes))/version$")
 _OPAQUE = re.compile(r"/(providerConfig|infrastructureConfig|controlPlaneConfig)(/|$)")
 _RELEASED = re.compile(
     r"^/spec/(region|cloudProfile(Name)?|(secret|credentials)BindingName|seedName|schedulerName|purpose|networking)(/|$)"
-    r"|^/spec/(kubernetes/version|provider/type|maintenance/timeWindow)(/|$)"
+    r"|^/spec/(kubernetes/version|provider/type|maintenance/timeWindow|dns/domain|controlPlane/highAvailability)(/|$)"
     r"|^/spec/provider/workers/[^/]+/(machine|minimum|maximum|maxSurge|maxUnavailable|cri|volume|zones)(/|$)"
 )
+_SECRET_BINDING = ("spec", "secretBindingName")
+"""Must go in the very write that sets `credentialsBindingName` (gardener pkg/api/core/validation/shoot.go)."""
 _VERSION = re.compile(r"^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?$")
 
 
@@ -53,6 +58,8 @@ def shoot_rules(declared: Manifest, ignored: Callable[[Path], str]) -> MergeRule
     scheduled = bool(get(declared, "spec", "hibernation", "schedules"))
 
     def keep(path: Path, live: Any, desired: Any) -> str:
+        if not ignored(path) and path == _SECRET_BINDING and get(declared, "spec", "credentialsBindingName"):
+            return ""
         return ignored(path) or _moved_by_gardener(path, live, desired, scheduled=scheduled)
 
     return MergeRules(SHOOT_LISTS, same_in_shoot, keep)

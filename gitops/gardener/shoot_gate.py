@@ -177,12 +177,13 @@ def _window_text(shoot: Manifest) -> str:
 
 def _conditions(shoot: Manifest) -> Verdict | None:
     conditions = _items(get(shoot, "status", "conditions"))
-    worst_first = ("False", "Unknown", "Progressing")
     not_true = [c for c in conditions if not isinstance(c, Mapping) or c.get("status") != "True"]
     if not_true:
-        ranks = {status: rank for rank, status in enumerate(worst_first)}
-        words = [(ranks.get(str(get(c, "status")), len(ranks)), _condition_text(c)) for c in not_true]
-        return in_progress("; ".join(text for _, text in sorted(words)))
+        checked_again = sorted(str(get(c, "type")) for c in not_true if get(c, "status") == "Progressing")
+        bad_first = sorted((c for c in not_true if get(c, "status") != "Progressing"), key=_badness)
+        texts = [_condition_text(c) for c in bad_first]
+        texts += [f"still being checked: {', '.join(checked_again)}"] if checked_again else []
+        return in_progress("; ".join(texts))
     reported = {str(c.get("type")): c for c in conditions}
     required = _required_conditions(shoot)
     if missing := [kind for kind in required if kind not in reported]:
@@ -195,6 +196,13 @@ def _conditions(shoot: Manifest) -> Verdict | None:
                 f"condition {kind} is True as of {reported[kind]['lastUpdateTime']}, before the operation ended"
             )
     return None
+
+
+def _badness(condition: Any) -> tuple[int, str]:
+    """False before Unknown before anything else."""
+    statuses = ("False", "Unknown")
+    status = get(condition, "status")
+    return (statuses.index(status) if status in statuses else len(statuses), _condition_text(condition))
 
 
 def _required_conditions(shoot: Manifest) -> tuple[str, ...]:

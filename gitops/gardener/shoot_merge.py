@@ -12,7 +12,7 @@ import jsonpatch
 
 from gitops.gardener.shoot_fields import SHOOT_LISTS, shoot_rules
 from gitops.gardener.shoot_record import RECORD_ANNOTATION, ShootRecord, read_record, unseen_before
-from gitops.manifest import Element, Manifest, Path, get
+from gitops.manifest import Manifest, Path, get
 from gitops.ownership.field_set import FieldSet, declared_fields
 from gitops.ownership.merge import ABSENT, Difference, lookup, merge
 
@@ -72,11 +72,9 @@ def merge_shoot(
     """
     before = read_record(live) or ShootRecord("", frozenset(), frozenset(), None)
     outcome = merge(_without_identity(declared), before.fields, live, shoot_rules(declared, ignored))
-    owned = frozenset(path for path in owned_fields(declared) if not ignored(path))
-    merged, differences = _switch_off_left_entries(
-        outcome.merged, outcome.differences, live, _left_types(before.fields, owned)
-    )
-    record = replace(before, overlay=overlay, fields=owned, kinds=before.kinds | kinds)
+    left = _left_entries(before.fields, frozenset(owned_fields(declared)), ignored)
+    merged, differences = _switch_off_left_entries(outcome.merged, outcome.differences, live, left)
+    record = replace(before, overlay=overlay, fields=_owned(declared, ignored), kinds=before.kinds | kinds)
     return ShootMerge(live, merged, differences, record, record != before, before.overlay)
 
 
@@ -102,9 +100,22 @@ def patch_of(outcome: ShootMerge, server_time: datetime) -> list[dict[str, Any]]
     return [guard, *jsonpatch.make_patch(outcome.live, merged).patch]
 
 
-def new_shoot(declared: Manifest, *, overlay: str, kinds: frozenset[tuple[str, str]]) -> Manifest:
-    """A declared Shoot ready to be created, with its record."""
-    record = ShootRecord(overlay, frozenset(owned_fields(declared)), kinds, None)
+def new_shoot(
+    declared: Manifest,
+    *,
+    overlay: str,
+    kinds: frozenset[tuple[str, str]],
+    ignored: Callable[[Path], str] = lambda _: "",
+) -> Manifest:
+    """A declared Shoot ready to be created, with its record; ignored fields get their first value from git.
+
+    Args:
+        declared: the Shoot as the overlay composes it.
+        overlay: who owns the fields.
+        kinds: apiVersion and kind of what the overlay declares inside the shoot.
+        ignored: why the overlay leaves a path alone from then on, or empty.
+    """
+    record = ShootRecord(overlay, _owned(declared, ignored), kinds, None)
     return with_record(declared, record)
 
 
@@ -129,31 +140,34 @@ def missing_for_creation(declared: Manifest) -> tuple[str, ...]:
     return tuple(absent)
 
 
+def _owned(declared: Manifest, ignored: Callable[[Path], str]) -> FieldSet:
+    return frozenset(path for path in owned_fields(declared) if not ignored(path))
+
+
 def _without_identity(declared: Manifest) -> Manifest:
     metadata = {k: v for k, v in declared["metadata"].items() if k not in {"name", "namespace"}}
     parts = {"metadata": metadata, "spec": declared.get("spec")}
     return {key: part for key, part in parts.items() if part}
 
 
-def _left_types(before: FieldSet, now: FieldSet) -> tuple[str, ...]:
-    """Extension types that were declared and are no longer."""
-    return tuple(sorted(_types(before) - _types(now)))
+def _left_entries(before: FieldSet, declared: FieldSet, ignored: Callable[[Path], str]) -> tuple[Path, ...]:
+    """Entries of extensions that were declared and are no longer, but for those that may not be switched."""
+    left = sorted(_entries(before) - _entries(declared), key=str)
+    return tuple(entry for entry in left if not ignored((*entry, "disabled")))
 
 
-def _types(fields: FieldSet) -> set[str]:
-    at = ("spec", "extensions")
-    return {p[2].value for p in fields if p[:2] == at and len(p) > 2 and isinstance(p[2], Element)}
+def _entries(fields: FieldSet) -> set[Path]:
+    return {path[:3] for path in fields if path[:2] == ("spec", "extensions") and len(path) > 2}
 
 
 def _switch_off_left_entries(
-    merged: Manifest, differences: tuple[Difference, ...], live: Manifest, types: tuple[str, ...]
+    merged: Manifest, differences: tuple[Difference, ...], live: Manifest, left: tuple[Path, ...]
 ) -> tuple[Manifest, tuple[Difference, ...]]:
     """Disable entries that stay because somebody else holds fields in them.
 
     An entry without `disabled` is an enabled one, so taking only our fields away would leave it on.
     """
-    for name in types:
-        at: Path = ("spec", "extensions", Element("type", name))
+    for at in left:
         entry = lookup(merged, at)
         if entry is ABSENT or entry.get("disabled") is True:
             continue

@@ -17,6 +17,11 @@ from gitops.verdict import Status, Verdict, current, failed, in_progress
 
 _SHOWN_NODES = 3
 
+_LEFT_BEHIND = (
+    "A node stays behind when no agent of this kind reads this namespace on it, or when the agent cannot decode the "
+    "policy, which only its log tells"
+)
+
 
 def policy_gate(policy: Manifest, *, nodes: Sequence[Manifest], policy_names: Collection[str]) -> Verdict:
     """Whether every live node that will use the policy has accepted its present generation.
@@ -49,10 +54,7 @@ def policy_gate(policy: Manifest, *, nodes: Sequence[Manifest], policy_names: Co
         return failed(f"{len(refusals)} of {len(users)} nodes refuse generation {generation}{silent}: {_few(refusals)}")
     accepted = f"{len(users) - len(waits)} of {len(users)} nodes accepted generation {generation}"
     if waits:
-        return in_progress(
-            f"{accepted}; waiting for {_few(waits)}. A node stays behind when no agent of this kind reads this "
-            "namespace on it, or when the agent cannot decode the policy, which only its log tells"
-        )
+        return in_progress(f"{accepted}; waiting for {_few(waits)}", hint=_LEFT_BEHIND)
     return current(accepted)
 
 

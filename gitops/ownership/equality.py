@@ -43,11 +43,11 @@ def quantity(value: Any) -> Decimal | None:
     if match is None:
         return None
     number, suffix = match.groups()
-    try:
-        if suffix[:1] in {"e", "E"} and len(suffix) > 1:
-            return Decimal(number + suffix)
+    if suffix in _SUFFIXES:
         return Decimal(number) * _SUFFIXES[suffix]
-    except (InvalidOperation, KeyError):
+    try:
+        return Decimal(number + suffix)
+    except InvalidOperation:
         return None
 
 

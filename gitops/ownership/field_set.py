@@ -19,7 +19,7 @@ FieldSet: TypeAlias = frozenset[Path]
 
 
 def declared_fields(manifest: Any, lists: ListKeys, at: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every leaf that a manifest declares, with its value; null declares nothing.
+    """Every leaf that a manifest declares, with its value; null, and a manifest without fields, declare nothing.
 
     An element of a keyed list always declares its key.
     """
@@ -29,7 +29,7 @@ def declared_fields(manifest: Any, lists: ListKeys, at: Path = ()) -> Iterator[t
     elif isinstance(manifest, list) and (rule := keyed(lists, at)) and _all_named(manifest, rule.key):
         for element in manifest:
             yield from declared_fields(element, lists, (*at, Element(rule.key, str(element[rule.key]))))
-    elif manifest is not None:
+    elif manifest is not None and at:
         yield at, manifest
 
 

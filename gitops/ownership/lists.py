@@ -35,7 +35,7 @@ def keyed(lists: ListKeys, path: Path) -> KeyedList | None:
 def index_of(values: list[Any], step: Element) -> int | None:
     """Where in a list the element with this key is; None where it is not."""
     for index, value in enumerate(values):
-        if isinstance(value, Mapping) and str(value.get(step.key)) == step.value:
+        if isinstance(value, Mapping) and value.get(step.key) is not None and str(value[step.key]) == step.value:
             return index
     return None
 

@@ -6,7 +6,7 @@ Every field that was never declared stays byte for byte.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -81,23 +81,35 @@ def merge(declared: Manifest, owned_before: FieldSet, live: Manifest, rules: Mer
         differences.append(Difference(path, current, value, kept))
         if not kept:
             _set(merged, path, value)
-    for path in stale_fields(frozenset(fields), owned_before, rules.lists):
-        differences += _retire(merged, live, path, rules)
+    held = frozenset({(), *(path[:depth] for path in fields for depth in range(1, len(path) + 1))})
+    for path in stale_fields(fields, owned_before, rules.lists):
+        differences += _retire(merged, live, path, rules, held)
     return Merge(merged, tuple(differences))
 
 
-def stale_fields(declared: FieldSet, before: FieldSet, lists: ListKeys) -> tuple[Path, ...]:
-    """What goes away, elements' keys last: an element whole, where its defining field was ours."""
+def stale_fields(declared: Mapping[Path, Any], before: FieldSet, lists: ListKeys) -> tuple[Path, ...]:
+    """What goes away, elements' keys last: an element whole, where its defining field was ours.
+
+    What was declared below a map that is declared empty now goes away as well; the map stays.
+    """
     stale: set[Path] = set()
-    for path in before - declared:
-        if any(is_prefix(path, field) or is_prefix(field, path) for field in declared):
+    for path in before - declared.keys():
+        if any(is_prefix(path, field) or (is_prefix(field, path) and declared[field] != {}) for field in declared):
             continue
         stale.add(_element_defined_at(path, before, declared, lists) or path)
     return tuple(sorted(stale, key=lambda path: (_names_element(path), [str(step) for step in path])))
 
 
-def _retire(merged: Manifest, live: Manifest, path: Path, rules: MergeRules) -> list[Difference]:
-    """Take away one field that is declared no longer; an element that others hold fields in keeps its key."""
+def _retire(merged: Manifest, live: Manifest, path: Path, rules: MergeRules, held: FieldSet) -> list[Difference]:
+    """Take away one field that is declared no longer; an element that others hold fields in keeps its key.
+
+    Args:
+        merged: changed in place.
+        live: where the values come from.
+        path: what goes away.
+        rules: may keep it.
+        held: every declared path and those above it, which stay although nothing may be left in them.
+    """
     if _names_element(path):
         path = path[:-1]
         if not _is_bare(lookup(merged, path), path[-1]):
@@ -107,7 +119,7 @@ def _retire(merged: Manifest, live: Manifest, path: Path, rules: MergeRules) -> 
     current = lookup(live, path)
     kept = rules.keep(path, current, ABSENT)
     if not kept:
-        _remove(merged, path)
+        _remove(merged, path, held)
     return [Difference(path, current, ABSENT, kept)]
 
 
@@ -121,7 +133,7 @@ def _is_bare(value: Any, step: Step) -> bool:
     return isinstance(step, Element) and value == {step.key: step.value}
 
 
-def _element_defined_at(path: Path, before: FieldSet, declared: FieldSet, lists: ListKeys) -> Path | None:
+def _element_defined_at(path: Path, before: FieldSet, declared: Collection[Path], lists: ListKeys) -> Path | None:
     for depth, step in enumerate(path):
         if not isinstance(step, Element):
             continue
@@ -138,10 +150,7 @@ def _set(manifest: Manifest, path: Path, value: Any) -> None:
     node: Any = manifest
     for step, following in pairwise(path):
         node = _descend(node, step, [] if isinstance(following, Element) else {})
-    last = path[-1]
-    if isinstance(last, Element):
-        raise TypeError(f"{last} is an element: its fields are set, not the element")
-    node[last] = copy.deepcopy(value)
+    node[path[-1]] = copy.deepcopy(value)
 
 
 def _descend(node: Any, step: Any, empty: Any) -> Any:
@@ -156,20 +165,15 @@ def _descend(node: Any, step: Any, empty: Any) -> Any:
     return node[step]
 
 
-def _remove(manifest: Manifest, path: Path) -> None:
+def _remove(manifest: Manifest, path: Path, held: FieldSet) -> None:
     """Take a field away, then what only held it: empty maps and lists, and bare elements."""
-    while path:
+    while path not in held:
         _drop(lookup(manifest, path[:-1]), path[-1])
         path = path[:-1]
         holder = lookup(manifest, path)
-        if not path or (holder not in ({}, []) and not _is_bare(holder, path[-1])):
+        if holder not in ({}, []) and not (path and _is_bare(holder, path[-1])):
             return
 
 
-def _drop(holder: Any, step: Any) -> None:
-    if isinstance(step, Element):
-        index = index_of(holder, step)
-        if index is not None:
-            del holder[index]
-    elif isinstance(holder, dict):
-        holder.pop(step, None)
+def _drop(holder: Any, step: Step) -> None:
+    del holder[index_of(holder, step) if isinstance(step, Element) else step]

@@ -28,7 +28,7 @@ def is_covered(applied: Manifest, live: Manifest, owned: FieldSet) -> bool:
         owned: the leaf paths that our field manager owns by apply.
     """
     inner = frozenset(path[:depth] for path in owned for depth in range(len(path)))
-    if any(lookup(applied, path) is ABSENT for path in owned if not _names_element(path)):
+    if any(lookup(applied, path) is ABSENT for path in owned):
         return False
     return _covered(_Owned(owned, inner), applied, live, ())
 
@@ -56,10 +56,8 @@ def _covered(owned: _Owned, applied: Any, live: Any, at: Path) -> bool:
         return isinstance(live, Mapping) and all(
             _covered(owned, value, live.get(key, ABSENT), (*at, key)) for key, value in applied.items()
         )
-    if isinstance(applied, list) and (keys := owned.elements.get(at)):
-        (key,) = keys if len(keys) == 1 else ("",)
-        return all(_element_covered(owned, element, live, at, key) for element in applied)
-    return False
+    key, *others = owned.elements[at]  # it is a list with keys, since everything that is owned is applied
+    return not others and all(_element_covered(owned, element, live, at, key) for element in applied)
 
 
 def _element_covered(owned: _Owned, element: Any, live: Any, at: Path, key: str) -> bool:
@@ -93,7 +91,3 @@ def contains(live: Any, applied: Any, at: Path = ()) -> bool:
     if _QUANTITY_HOLDERS & {step for step in at if isinstance(step, str)}:
         return live is not ABSENT and same_quantity(live, applied)
     return same(live, applied)
-
-
-def _names_element(path: Path) -> bool:
-    return len(path) > 1 and isinstance(path[-2], Element) and path[-1] == path[-2].key

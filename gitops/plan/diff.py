@@ -20,13 +20,13 @@ def comparable(manifest: Manifest) -> Manifest:
 
 
 def differences(live: Any, desired: Any, at: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
-    """Every field that differs: path, live value, desired value, `ABSENT` where there is none.
+    """Every field that differs, by name: path, live value, desired value, `ABSENT` where there is none.
 
     Lists whose elements all have a name, in both, and stand in the same order are compared element by element, since
     that is how people read them, whatever a server makes of such a list.
     """
     if isinstance(live, Mapping) and isinstance(desired, Mapping):
-        for key in dict.fromkeys((*live, *desired)):
+        for key in sorted({*live, *desired}):
             yield from differences(live.get(key, ABSENT), desired.get(key, ABSENT), (*at, key))
         return
     if isinstance(live, list) and isinstance(desired, list) and (key := _common_key(live, desired)):

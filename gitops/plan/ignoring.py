@@ -6,7 +6,9 @@ import copy
 from collections.abc import Callable, Iterable
 
 from gitops.desired.overlay import IgnoreRule
-from gitops.manifest import Element, Manifest, Path, is_prefix
+from gitops.manifest import Manifest, Path, is_prefix
+from gitops.ownership import FIELD_MANAGER
+from gitops.ownership.managers import owned_paths
 from gitops.ownership.merge import ABSENT, lookup
 
 
@@ -21,18 +23,20 @@ def ignored_by(rules: Iterable[IgnoreRule], kind: str) -> Callable[[Path], str]:
 
 
 def with_live_values(desired: Manifest, live: Manifest, rules: Iterable[IgnoreRule]) -> Manifest:
-    """A manifest to apply in which ignored fields have their live value.
+    """A manifest to apply over a live one in which ignored fields are left as they are.
 
-    Leaving an ignored field out of a server-side apply would take it away where we are its only owner.
+    Where we own such a field it is applied with its live value: leaving it out would take it away where we are its only
+    owner. Where somebody else took it over it is left out: applying it would claim it back.
     """
     adopted = copy.deepcopy(desired)
+    owned = owned_paths(live, FIELD_MANAGER, "Apply")
     for path in (path for rule in rules if rule.kind == desired["kind"] for path in rule.paths):
         holder = lookup(adopted, path[:-1])
-        if not isinstance(holder, dict) or isinstance(path[-1], Element):
+        if not isinstance(holder, dict) or path[-1] not in holder:
             continue
         value = lookup(live, path)
-        if value is ABSENT:
-            holder.pop(path[-1], None)
-        elif path[-1] in holder:
+        if value is ABSENT or not any(is_prefix(path, leaf) or is_prefix(leaf, path) for leaf in owned):
+            del holder[path[-1]]
+        else:
             holder[path[-1]] = copy.deepcopy(value)
     return adopted

@@ -46,11 +46,15 @@ def writing_order(ref: Ref) -> tuple[int, int, Ref]:
 
 
 def to_apply(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifest]) -> dict[Ref, Manifest]:
-    """The manifests as they are applied: members of the overlay's set, ignored fields left as they are."""
-    return {
-        ref: _member(with_live_values(desired.objects[ref], live.get(ref, {}), desired.ignored), overlay.name)
-        for ref in sorted(desired.objects, key=writing_order)
+    """The manifests as they are applied: members of the overlay's set, ignored fields left as they are.
+
+    A new object has its ignored fields from git.
+    """
+    manifests = {
+        ref: with_live_values(manifest, live[ref], desired.ignored) if ref in live else manifest
+        for ref, manifest in desired.objects.items()
     }
+    return {ref: _member(manifests[ref], overlay.name) for ref in sorted(manifests, key=writing_order)}
 
 
 def suspects(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> dict[Ref, Manifest]:
@@ -100,6 +104,12 @@ def _settled(manifest: Manifest, live: Manifest | None) -> bool:
     return live is not None and is_covered(manifest, live, owned_paths(live, FIELD_MANAGER, "Apply"))
 
 
+def _changes_nothing(live: Manifest, outcome: Manifest) -> bool:
+    """Whether a dry run left fields and owners as they are, such as where the server rewrites what it is given."""
+    owned = (owned_paths(manifest, FIELD_MANAGER, "Apply") for manifest in (live, outcome))
+    return not any(differences(comparable(live), comparable(outcome))) and len(set(owned)) == 1
+
+
 def _obstacle(ref: Ref, overlay: Overlay, inside: Inside) -> _Obstacle | None:
     live = inside.objects.get(ref)
     outcome = inside.dry_runs.get(ref)
@@ -125,7 +135,7 @@ def _change(ref: Ref, manifest: Manifest, inside: Inside) -> Change:
         absent = isinstance(outcome, Absent) or (ref.api_version, ref.kind) in inside.unserved
         reason = f"once the shoot serves it: {outcome or ref.kind + ' is unknown there'}" if absent else ""
         return Change(ref, Action.CREATED, _creation(ref, becomes), reason=reason)
-    if _settled(manifest, live):
+    if _settled(manifest, live) or (isinstance(outcome, Mapping) and _changes_nothing(live, outcome)):
         return Change(ref, Action.UNCHANGED)
     fields = tuple(
         _field(ref, path, here, there, writer_of(live, path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitops.desired.compose import DesiredShoot
-from gitops.gardener.shoot_cost import Effect, effect_of, rolled_pools
+from gitops.gardener.shoot_cost import Effect, rolled_pools, total_effect
 from gitops.gardener.shoot_merge import ShootMerge, merge_shoot, missing_for_creation, owned_fields
 from gitops.manifest import GARDEN, Manifest, Ref, get, ref_of
 from gitops.ownership.managers import writer_of
@@ -79,7 +79,7 @@ def _field(difference: Difference, live: Manifest) -> FieldChange:
 
 
 def _cost(differences: tuple[Difference, ...]) -> Cost:
-    return _COSTS[max((effect_of(difference) for difference in differences), default=Effect.NOTHING)]
+    return _COSTS[total_effect(differences)]
 
 
 def _reason(outcome: ShootMerge) -> str:

@@ -15,7 +15,6 @@ from gitops.manifest import pointer
 from gitops.plan.changes import Action, Change, Cost, FieldChange, Plan, WavePlan
 from gitops.report.grouping import Group, groups, is_quiet
 from gitops.report.plan_text import change_tail, cost_lines, written_by
-from gitops.report.style import PLAIN
 from gitops.report.values import difference_lines, is_nested, told_apart, value_text
 from gitops.report.words import (
     SIGNS,
@@ -32,6 +31,8 @@ LIMIT = 60_000
 _VALUE = 120
 """Characters of a value in a table."""
 _BLOCK_LINES = 60
+_LINE = 200
+"""Characters of a line in a block."""
 _NAMES = 50
 _NOTES = 10
 _WARNINGS = 20
@@ -171,8 +172,8 @@ def _field_block(field: FieldChange) -> Iterator[str]:
     yield code(pointer(field.path)) + (f" ({prose(aside)})" if aside else "")
     yield ""
     lines = list(difference_lines(field.live, field.desired))
-    shown = [line[: PLAIN.width * 2] for line in lines[:_BLOCK_LINES]]
-    fence = "`" * max(3, *(len(run) + 1 for line in shown for run in re.findall("`+", line)), 0)
+    shown = [line[:_LINE] for line in lines[:_BLOCK_LINES]]
+    fence = "`" * max([3, *(len(run) + 1 for line in shown for run in re.findall("`+", line))])
     yield f"{fence}diff"
     yield from shown
     if len(lines) > _BLOCK_LINES:

@@ -93,10 +93,9 @@ class _WaveLines:
 
     def waits(self, rollout: Rollout) -> Iterator[str]:
         """That the wave soaks."""
-        until = rollout.wake_at() if rollout.wave.soak else None
-        if until is None or rollout.ending is not None or self._settled < self._size:
-            return
-        yield from self._once(f"{printable(self.name)}  soaking until {until.astimezone(UTC):%H:%M:%S} UTC")
+        until = rollout.soaking_until
+        if until is not None and rollout.ending is None:
+            yield from self._once(f"{printable(self.name)}  soaking until {until.astimezone(UTC):%H:%M:%S} UTC")
 
     def closing(self, wave: WaveResult) -> Iterator[str]:
         """How the wave ended, after what was not said of its shoots yet."""

@@ -96,8 +96,8 @@ def _after_stop(record: Record) -> Iterator[str]:
     waves = record.result.waves
     failed = [shoot.shoot for wave in waves for shoot in wave.shoots if shoot.outcome is ShootOutcome.FAILED]
     stopped = next((wave.name for wave in waves if wave.outcome is WaveOutcome.STOPPED), "")
-    where = f"Wave {stopped} stopped" if stopped else "Every wave was allowed its failures, and some shoots failed"
-    yield f"{where}: {listed(failed, _NAMES)}." if failed else f"{where}. {_own_message(record.result)}".rstrip()
+    where = f"Wave {stopped} stopped" if stopped else "The waves allow some failures, and that is how many there are"
+    yield f"{where}: {listed(failed, _NAMES)} failed." if failed else f"{where}. {_own_message(record.result)}".rstrip()
     later = sum(len(wave.shoots) for wave in waves if wave.outcome is WaveOutcome.NOT_STARTED)
     if later:
         yield f"Nothing was written to the {counted(later, 'shoot')} of later waves."

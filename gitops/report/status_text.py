@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from gitops.report.status import OverlayStatus, ShootStatus, Standing
 from gitops.report.style import Style, Tone
 from gitops.report.table import table_lines
-from gitops.report.words import counted, printable, short_revision
+from gitops.report.words import counted, printable, short_revision, wrapped
 
-_HEADING = ("WAVE", "SHOOT", "IN SYNC", "VERDICT", "LAST RUN", "MESSAGE")
+_HEADING = ("WAVE", "SHOOT", "IN SYNC", "VERDICT", "LAST RUN")
 _TONES = {
     Standing.CURRENT: Tone.ADDED,
     Standing.PENDING: Tone.CHANGED,
@@ -24,12 +25,11 @@ _IN_SYNC = {True: "yes", False: "no", None: "unknown"}
 
 
 def status_text(status: OverlayStatus, style: Style) -> str:
-    """The last run, a row for every shoot, and totals."""
+    """The last run, a row for every shoot with its message, and totals."""
     lines = [_last_run(status), ""]
     shown = [s for s in status.shoots if style.whole or len(status.shoots) <= _ROWS or not _is_well(s)]
     if shown:
-        tones = [_TONES[shoot.standing] for shoot in shown]
-        lines += [*table_lines(_HEADING, [_row(shoot) for shoot in shown], style, tones), ""]
+        lines += [*_table(shown, style), ""]
     if left_out := len(status.shoots) - len(shown):
         lines.append(f"{counted(left_out, 'shoot')} in sync and current not shown.")
     counts = Counter(shoot.standing for shoot in status.shoots)
@@ -40,20 +40,22 @@ def status_text(status: OverlayStatus, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _table(shoots: Sequence[ShootStatus], style: Style) -> Iterator[str]:
+    """Each message stands whole below its row."""
+    tones = [_TONES[shoot.standing] for shoot in shoots]
+    heading, *rows = table_lines(_HEADING, [_row(shoot) for shoot in shoots], style, tones)
+    yield heading
+    for shoot, row in zip(shoots, rows, strict=True):
+        yield row
+        yield from wrapped(shoot.message, width=style.width, indent="    ")
+
+
 def _is_well(shoot: ShootStatus) -> bool:
     return shoot.in_sync is True and shoot.standing is Standing.CURRENT
 
 
 def _row(shoot: ShootStatus) -> tuple[str, ...]:
-    message = " ".join(shoot.message.split())
-    return (
-        shoot.wave,
-        shoot.shoot,
-        _IN_SYNC[shoot.in_sync],
-        shoot.standing.value,
-        shoot.last_outcome or "-",
-        message,
-    )
+    return shoot.wave, shoot.shoot, _IN_SYNC[shoot.in_sync], shoot.standing.value, shoot.last_outcome or "-"
 
 
 def _last_run(status: OverlayStatus) -> str:

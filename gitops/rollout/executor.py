@@ -54,7 +54,7 @@ def carry_out(
         deadline: when to end in any case.
         on_change: called after every event, to show progress.
     """
-    while not rollout.over:
+    while not rollout.over and (rollout.ending is None or crew.busy):
         try:
             _turn(rollout, crew, clock, deadline)
         except KeyboardInterrupt:
@@ -74,7 +74,7 @@ def _turn(rollout: Rollout, crew: Crew, clock: Clock, deadline: datetime | None)
         crew.start(action)
     if rollout.over:
         return
-    times = [time for time in (rollout.wake_at(), deadline) if time is not None]
+    times = [] if rollout.ending else [time for time in (rollout.wake_at(), deadline) if time is not None]
     if not times and not crew.busy:
         raise RuntimeError("the rollout waits for nothing")
     event = crew.next_event(min(times, default=None))
@@ -99,7 +99,10 @@ class ThreadCrew:
 
     def next_event(self, until: datetime | None) -> Event | None:
         """The next answer, or None when that time has come."""
-        timeout = None if until is None else max((until - self._clock.now()).total_seconds(), 0)
+        if until is not None and not self._under_way:
+            self._clock.sleep(max((until - self._clock.now()).total_seconds(), 0))
+            return None
+        timeout = None if until is None else self._clock.patience(until)
         try:
             future = self._done.get(timeout=timeout)
         except queue.Empty:

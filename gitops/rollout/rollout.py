@@ -107,6 +107,11 @@ class Rollout:
         return self._present.wave
 
     @property
+    def soaking_until(self) -> datetime | None:
+        """Until when the present wave must stay as it is; None while it does not soak."""
+        return self._soaking_until
+
+    @property
     def tracks(self) -> Mapping[Target, Track]:
         """The shoots of the present wave."""
         return self._present.tracks

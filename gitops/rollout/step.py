@@ -19,6 +19,7 @@ from gitops.nri.policy_gate import policy_gate
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import members, parent
 from gitops.plan.changes import Action, Change
+from gitops.plan.ignoring import ignored_by
 from gitops.plan.inside import to_apply, writing_order
 from gitops.plan.observed import Inside, Observed, Unobserved
 from gitops.plan.planning import kinds_inside, plan_shoot
@@ -86,6 +87,8 @@ class Await:
 
     where: Where
     message: str
+    hint: str = ""
+    """What may be behind it when waiting takes too long."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,10 @@ def _write_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed, ch
     if change.action is Action.SKIPPED:
         return _failed(change.reason)
     if live is None:
-        return CreateShoot(new_shoot(desired.shoot, overlay=overlay.name, kinds=declared_kinds(desired)))
+        ignored = ignored_by(desired.ignored, "Shoot")
+        return CreateShoot(
+            new_shoot(desired.shoot, overlay=overlay.name, kinds=declared_kinds(desired), ignored=ignored)
+        )
     if get(live, "metadata", "deletionTimestamp"):
         return _failed("the Shoot is being deleted")
     outcome = merge_of(desired, live, overlay.name)
@@ -216,7 +222,7 @@ def _stage_verdict(refs: Iterable[Ref], inside: Inside) -> Verdict:
     for status in (Status.FAILED, Status.TERMINATING, Status.NOT_FOUND, Status.UNKNOWN, Status.IN_PROGRESS):
         for ref, verdict in verdicts:
             if verdict.status is status:
-                return Verdict(status, f"{ref}: {verdict.message}")
+                return Verdict(status, f"{ref}: {verdict.message}", verdict.hint)
     return current("all objects are current")
 
 
@@ -245,7 +251,7 @@ def _closed(verdict: Verdict, where: Where) -> Step | None:
         case Status.DEFERRED:
             return Settled(ShootOutcome.DEFERRED, verdict.message)
         case Status.IN_PROGRESS | Status.NOT_FOUND | Status.UNKNOWN:
-            return Await(where, verdict.message)
+            return Await(where, verdict.message, verdict.hint)
 
 
 def _prune(desired: DesiredShoot, overlay: Overlay, inside: Inside, changes: list[Change]) -> Step | None:

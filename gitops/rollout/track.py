@@ -42,8 +42,8 @@ class Track:
     """Whether it counts against the wave's concurrency."""
     where: Where = Where.GARDEN
     look_at: datetime | None = None
-    since: datetime | None = None
-    """Since when it waits for the same thing; None while it does not."""
+    give_up_at: datetime | None = None
+    """When its gate must have opened; None while it waits for no gate."""
     unanswered_since: datetime | None = None
     """Since when its API server does not answer; None while it does."""
     conflicts: int = 0
@@ -52,6 +52,8 @@ class Track:
     """Objects written by this run."""
     outcome: ShootOutcome = ShootOutcome.NOT_STARTED
     message: str = ""
+    hint: str = ""
+    """What may be behind its waiting, told when it took too long."""
     current_since: datetime | None = None
     """Since when it is as declared with every gate open, by our own clock; None while it is not."""
 
@@ -69,7 +71,7 @@ class Track:
 
     def again(self, now: datetime) -> Track:
         """The same shoot, to be looked at from the start."""
-        return replace(self, phase=Phase.WAITING, where=Where.GARDEN, look_at=now, started=False, since=None)
+        return replace(self, phase=Phase.WAITING, where=Where.GARDEN, look_at=now, started=False, give_up_at=None)
 
     def with_shoot(self, shoot: Manifest | None, server_time: datetime, now: datetime) -> Track:
         """Looked at in the garden; what is inside is to be looked at again."""

@@ -35,6 +35,7 @@ from gitops.rollout.step import (
     Write,
     next_step,
 )
+from gitops.rollout.timers import Timers
 from gitops.rollout.track import Phase, Track
 
 FRESH = timedelta(seconds=30)
@@ -58,11 +59,18 @@ class WaveRun:
 
     def __init__(self, wave: Wave, tracks: Iterable[Track], rules: Rules) -> None:
         self.wave = wave
-        self.tracks: dict[Target, Track] = {track.target: track for track in tracks}
+        self.tracks: dict[Target, Track] = {}
         self._rules = rules
-        self._limit = wave.max_concurrent.of(len(self.tracks)) if self.tracks else 1
-        self._reading: set[Target] = set()
+        self._queued: dict[Target, None] = {}
+        self._without_room: dict[Target, None] = {}
+        self._being_read: set[Target] = set()
+        self._timers = Timers()
+        self._in_flight = self._busy = self._settled = 0
+        self._failures: list[Track] = []
         self._stopping = ""
+        for track in tracks:
+            self._put(track)
+        self._limit = wave.max_concurrent.of(len(self.tracks))
 
     @property
     def stopped(self) -> str:
@@ -72,14 +80,8 @@ class WaveRun:
     @property
     def over(self) -> bool:
         """Whether nothing is under way and nothing will be."""
-        if self._stopping:
-            return not self._reading and all(track.phase is not Phase.BUSY for track in self.tracks.values())
-        return all(track.phase is Phase.SETTLED for track in self.tracks.values())
-
-    @property
-    def failures(self) -> tuple[Track, ...]:
-        """The shoots that failed."""
-        return tuple(track for track in self.tracks.values() if track.outcome is ShootOutcome.FAILED)
+        under_way = self._busy or self._being_read
+        return not under_way and (bool(self._stopping) or self._settled == len(self.tracks))
 
     def stop(self, reason: str) -> None:
         """Write nothing more; what is under way ends by itself."""
@@ -87,31 +89,25 @@ class WaveRun:
 
     def actions(self, now: datetime) -> list[Action]:
         """What to do now; each action is answered by one event."""
-        if self._stopping:
-            return []
-        self._quit_waiting(now)
-        moves = [self._move(target, now) for target in list(self.tracks)]
-        return [move for move in moves if move is not None] + self._readings(now)
+        actions = [] if self.stopped else self._due(now)
+        while not self.stopped and (track := self._next()) is not None:
+            if action := self._move(track, now):
+                actions.append(action)
+        return actions
 
     def wake_at(self) -> datetime | None:
         """When to ask again if nothing happens; None when only an event can change anything."""
-        looks = [t.look_at for t in self.tracks.values() if t.phase is Phase.WAITING and t.look_at is not None]
-        limits = [t.since + self._rules.overlay.gate.timeout for t in self.tracks.values() if t.since is not None]
-        return None if self._stopping else min((*looks, *limits), default=None)
+        return None if self._stopping else self._timers.earliest(self.tracks)
 
     def handle(self, event: Event, now: datetime) -> None:
         """Take note of what happened."""
         match event:
             case ShootsObserved(shoots, server_time):
-                self._reading -= shoots.keys()
-                for target, shoot in shoots.items():
-                    if self.tracks[target].phase is not Phase.SETTLED:
-                        self._saw_shoot(self.tracks[target], shoot, server_time, now)
+                for track in self._read(shoots):
+                    self._saw_shoot(track, shoots[track.target], server_time, now)
             case ShootsUnobserved(targets, error):
-                self._reading -= set(targets)
-                for target in targets:
-                    if self.tracks[target].phase is not Phase.SETTLED:
-                        self._look_later(target, f"the garden cannot be read: {error}", now)
+                for track in self._read(targets):
+                    self._wait(track, Await(Where.GARDEN, f"the garden cannot be read: {error}"), now)
             case InsideObserved(target, inside):
                 self._put(replace(self.tracks[target].with_inside(inside, now), phase=Phase.QUEUED))
             case Written():
@@ -120,64 +116,80 @@ class WaveRun:
                 self._not_wrote(event, now)
 
     def _put(self, track: Track) -> None:
+        """Replace a shoot's track, and keep account of who is where."""
+        for held, sign in ((self.tracks.get(track.target), -1), (track, 1)):
+            if held is not None:
+                self._in_flight += sign * (held.started and held.phase is not Phase.SETTLED)
+                self._busy += sign * (held.phase is Phase.BUSY)
+                self._settled += sign * (held.phase is Phase.SETTLED)
         self.tracks[track.target] = track
+        if track.phase is Phase.QUEUED:
+            self._queued[track.target] = None
+        elif track.phase is Phase.WAITING:
+            self._timers.set_for(track)
 
-    def _move(self, target: Target, now: datetime) -> Action | None:
+    def _next(self) -> Track | None:
+        """The next shoot that may move: one that was looked at, or one that waited for the room there is now."""
+        has_room = self._in_flight < self._limit
+        queue = self._queued or (self._without_room if has_room else {})
+        for target in queue:
+            del queue[target]
+            return self.tracks[target]
+        return None
+
+    def _move(self, track: Track, now: datetime) -> Action | None:
         """Bring one shoot as far as it can come without an answer from outside."""
-        track = self.tracks[target]
-        if self._stopping:
-            return None
-        if track.phase is Phase.WAITING and track.where is Where.SHOOT and _due(track, now):
-            return self._look_inside(track)
-        if track.phase is not Phase.QUEUED:
-            return None
-        step = next_step(track.desired, self._rules.overlay, track.observed, self._rules.prune)
-        if isinstance(step, Settled):
-            self._settle(track, step, now)
-            return None
-        if isinstance(step, LookInside):
-            return self._look_inside(track)
-        return self._take(track, step, now) if track.started or self._start(track, now) else None
+        match next_step(track.desired, self._rules.overlay, track.observed, self._rules.prune):
+            case Settled() as settled:
+                self._settle(track, settled, now)
+            case LookInside():
+                return self._look_inside(track)
+            case step:
+                started = track if track.started else self._start(track, now)
+                return self._take(started, step, now) if started else None
+        return None
 
-    def _start(self, track: Track, now: datetime) -> bool:
+    def _start(self, track: Track, now: datetime) -> Track | None:
         """Let a shoot in that has something to do, if the wave has room; an old look at it is renewed first."""
-        in_flight = sum(other.started and other.phase is not Phase.SETTLED for other in self.tracks.values())
-        if in_flight >= self._limit:
-            return False
-        fresh = now - track.observed_at <= FRESH
-        again = replace(track, started=True, phase=Phase.WAITING, where=Where.GARDEN, look_at=now)
-        self._put(replace(track, started=True) if fresh else again)
-        return fresh
+        if self._in_flight >= self._limit:
+            self._without_room[track.target] = None
+            return None
+        started = replace(track, started=True)
+        if now - track.observed_at <= FRESH:
+            return started
+        self._put(replace(started, phase=Phase.WAITING, where=Where.GARDEN, look_at=now))
+        return None
 
     def _take(self, track: Track, step: Write | Await | Unanswered, now: datetime) -> Action | None:
-        track = self.tracks[track.target]
         match step:
-            case Await(where, message):
-                self._wait(track, where, message, now)
+            case Await():
+                self._wait(track, step, now)
             case Unanswered():
                 self._wait_for_answer(track, step, now)
             case write:
-                self._put(replace(track, phase=Phase.BUSY, since=None, unanswered_since=None, current_since=None))
+                cleared = replace(track, give_up_at=None, unanswered_since=None, current_since=None)
+                self._put(replace(cleared, phase=Phase.BUSY))
                 return WriteTo(track.target, write, track.observed.shoot)
         return None
 
-    def _look_inside(self, track: Track) -> Action | None:
+    def _look_inside(self, track: Track) -> Action:
         if track.observed.shoot is None:
-            return None
+            raise ValueError(f"{track.target} does not exist and cannot be looked into")
         self._put(replace(track, phase=Phase.BUSY))
         return ObserveInside(track.target, track.observed.shoot)
 
-    def _wait(self, track: Track, where: Where, message: str, now: datetime) -> None:
+    def _wait(self, track: Track, step: Await, now: datetime, unanswered_since: datetime | None = None) -> None:
         self._put(
             replace(
                 track,
                 phase=Phase.WAITING,
-                where=where,
+                where=step.where,
                 look_at=now + self._rules.poll,
-                since=track.since or now,
+                give_up_at=track.give_up_at or now + self._rules.overlay.gate.timeout,
                 current_since=None,
-                unanswered_since=None,
-                message=message,
+                unanswered_since=unanswered_since,
+                message=step.message,
+                hint=step.hint,
             )
         )
 
@@ -187,36 +199,52 @@ class WaveRun:
             message = f"not answering since {since:%H:%M:%S}: {step.message}"
             self._put(track.settle(ShootOutcome.QUARANTINED, message, now))
             return
-        self._wait(track, Where.SHOOT, step.message, now)
+        self._wait(track, Await(Where.SHOOT, step.message), now, unanswered_since=since)
         pause = max(self._rules.poll, timedelta(seconds=step.retry_after or 0))
-        self._put(replace(self.tracks[track.target], unanswered_since=since, look_at=now + pause))
+        self._put(replace(self.tracks[track.target], look_at=now + pause))
 
     def _settle(self, track: Track, step: Settled, now: datetime) -> None:
-        self._put(track.settle(step.outcome, step.message, now))
-        if len(self.failures) > self.wave.max_failures:
-            named = "; ".join(f"{failure.target}: {failure.message}" for failure in self.failures)
+        settled = track.settle(step.outcome, step.message, now)
+        self._put(settled)
+        if step.outcome is ShootOutcome.FAILED:
+            self._failures.append(settled)
+        if len(self._failures) > self.wave.max_failures:
+            named = "; ".join(f"{failure.target}: {failure.message}" for failure in self._failures)
             self.stop(f"wave {self.wave.name}: {named}")
 
-    def _quit_waiting(self, now: datetime) -> None:
-        """Fail the shoots whose gate did not open in time."""
-        timeout = self._rules.overlay.gate.timeout
-        for track in list(self.tracks.values()):
-            if track.phase is Phase.WAITING and track.since is not None and now - track.since >= timeout:
-                message = f"still waiting after {timeout}: {track.message}"
-                self._settle(track, Settled(ShootOutcome.FAILED, message), now)
+    def _due(self, now: datetime) -> list[Action]:
+        """Looks whose time has come; shoots whose gate did not open in time fail."""
+        actions: list[Action] = []
+        garden = False
+        for target in self._timers.pop_due(self.tracks, now):
+            track = self.tracks[target]
+            if track.give_up_at is not None and track.give_up_at <= now:
+                self._settle(track, self._given_up(track), now)
+            elif track.where is Where.GARDEN:
+                garden = True
+            else:
+                actions.append(self._look_inside(track))
+        return actions + self._look_at_garden() if garden else actions
 
-    def _readings(self, now: datetime) -> list[Action]:
-        """One look at the garden for all shoots that wait for it, once the first of them is due."""
-        waiting = [
-            track
+    def _given_up(self, track: Track) -> Settled:
+        hint = f". {track.hint}" if track.hint else ""
+        timeout = self._rules.overlay.gate.timeout
+        return Settled(ShootOutcome.FAILED, f"still waiting after {timeout}: {track.message}{hint}")
+
+    def _look_at_garden(self) -> list[Action]:
+        """One look at the garden for all shoots that wait for it, whoever was due first."""
+        targets = tuple(
+            track.target
             for track in self.tracks.values()
-            if track.phase is Phase.WAITING and track.where is Where.GARDEN and track.target not in self._reading
-        ]
-        if self.stopped or not any(_due(track, now) for track in waiting):
-            return []
-        targets = tuple(track.target for track in waiting)
-        self._reading |= set(targets)
-        return [ObserveShoots(targets)]
+            if track.phase is Phase.WAITING and track.where is Where.GARDEN and track.target not in self._being_read
+        )
+        self._being_read |= set(targets)
+        return [ObserveShoots(targets)] if targets else []
+
+    def _read(self, targets: Iterable[Target]) -> list[Track]:
+        """The shoots among these that the answer still matters to."""
+        self._being_read -= set(targets)
+        return [self.tracks[target] for target in targets if self.tracks[target].phase is not Phase.SETTLED]
 
     def _saw_shoot(self, track: Track, shoot: Manifest | None, server_time: datetime, now: datetime) -> None:
         if shoot is None and track.observed.shoot is not None:
@@ -224,29 +252,21 @@ class WaveRun:
         else:
             self._put(replace(track.with_shoot(shoot, server_time, now), phase=Phase.QUEUED))
 
-    def _look_later(self, target: Target, message: str, now: datetime) -> None:
-        self._wait(self.tracks[target], Where.GARDEN, message, now)
-
     def _wrote(self, event: Written, now: datetime) -> None:
         track = self.tracks[event.target]
         shoot = track.observed.shoot if event.shoot is None else event.shoot
         seen = track.with_shoot(shoot, track.observed.server_time, now)
-        self._put(replace(seen, phase=Phase.QUEUED, writes=track.writes + event.writes, conflicts=0, since=None))
+        self._put(replace(seen, phase=Phase.QUEUED, writes=track.writes + event.writes, conflicts=0))
 
     def _not_wrote(self, event: NotWritten, now: datetime) -> None:
         track = self.tracks[event.target]
         track = replace(track, writes=track.writes + event.writes)
         match event.error:
             case Conflict() if track.conflicts < CONFLICTS:
-                waiting = replace(track, phase=Phase.WAITING, where=Where.GARDEN, look_at=now)
-                self._put(replace(waiting, conflicts=track.conflicts + 1))
+                again = replace(track, phase=Phase.WAITING, where=Where.GARDEN, look_at=now)
+                self._put(replace(again, conflicts=track.conflicts + 1))
             case Conflict() | Unreachable() | Throttled():
                 # Whether an unanswered write was done shows at the next look; it is not repeated blindly.
-                self._put(track)
-                self._look_later(event.target, str(event.error), now)
+                self._wait(track, Await(Where.GARDEN, str(event.error)), now)
             case error:
                 self._settle(track, Settled(ShootOutcome.FAILED, str(error)), now)
-
-
-def _due(track: Track, now: datetime) -> bool:
-    return track.look_at is not None and track.look_at <= now

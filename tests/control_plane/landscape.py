@@ -15,7 +15,7 @@ from tests.control_plane.gardener import GardenerApiServer
 from tests.control_plane.pool import ShootServers
 from tests.control_plane.retry import until_accepted
 
-IDENTITY = "landscape-test"
+IDENTITY = "landscape-dev"
 
 
 class Landscape:

@@ -36,7 +36,7 @@ class Go:
     def environment(self) -> Mapping[str, str]:
         """Our environment with `SETTINGS`, and without what would make `go` use another toolchain."""
         ours = {key: value for key, value in os.environ.items() if key != "GOROOT"}
-        return {**ours, **SETTINGS}
+        return {"HOME": str(Path.home()), **ours, **SETTINGS}  # Go wants a HOME, bare CI machines have none
 
 
 def find_go() -> Go:

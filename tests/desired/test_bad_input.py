@@ -68,7 +68,14 @@ OVERLAYS = [
         13,
         "extension-twice",
         "'b' already",
-        id="replaced-and-enabled",
+        id="replaced-then-enabled",
+    ),
+    pytest.param(
+        "  extensions:\n  - {type: b, state: Enabled}\n  - {type: a, state: Enabled, replaces: [b]}\n",
+        13,
+        "extension-twice",
+        "'b' already",
+        id="enabled-then-replaced",
     ),
     pytest.param(
         "  extensions:\n  - {type: a, state: Enabled, replaces: [a]}\n", 12, "extension", "replace itself", id="self"
@@ -210,6 +217,7 @@ SHOOTS = [
     pytest.param(("  namespace: garden-dev\n", ""), 3, "no-namespace", "such as garden-dev", id="no-namespace"),
     pytest.param(("garden-dev", "garden-other"), 5, "foreign-namespace", "not among", id="foreign-namespace"),
     pytest.param(("garden-dev", "garden"), 5, "namespace-garden", "ManagedSeeds", id="garden"),
+    pytest.param(("namespace: garden-dev", "namespace: ''"), 5, "namespace", "must be text", id="empty-namespace"),
     pytest.param(("name: one", "name: One"), 4, "shoot-name", "'One' is no name", id="upper-case"),
     pytest.param(
         ("apiVersion: core.gardener.cloud/v1beta1\n", ""), 1, "no-apiversion", "no apiVersion", id="no-version"
@@ -322,6 +330,24 @@ def test_a_policy_that_breaks_a_rule(change: tuple[str, str], line: int, rule: s
     found = violations(repository(policy=changed))
     assert [(violation.file, violation.line, violation.rule) for violation in found] == [(POLICY_FILE, line, rule)]
     assert says in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("policy", "line", "rule"),
+    [
+        pytest.param("# nothing yet\n", 0, "empty-file", id="empty"),
+        pytest.param("apiVersion: v1\nkind: Namespace\nmetadata: name\n", 3, "no-name", id="metadata-is-text"),
+        pytest.param(OVERLAY, 2, "not-for-a-server", id="overlay-as-policy"),
+    ],
+)
+def test_a_policy_file_that_holds_something_else(policy: str, line: int, rule: str) -> None:
+    found = violations(repository(policy=policy))
+    assert [(violation.file, violation.line, violation.rule) for violation in found] == [(POLICY_FILE, line, rule)]
+
+
+def test_naming_the_whole_repository_is_no_way_to_name_its_policies() -> None:
+    found = violations(repository(overlay=OVERLAY.replace("../../policies", "../..")))
+    assert {violation.rule for violation in found} == {"garden-object", "not-for-a-server"}
 
 
 def test_an_unknown_overlay_lists_the_known_ones() -> None:

@@ -127,6 +127,12 @@ def test_extensions_are_merged_by_type(rule: str, declared: Any, expected: Any) 
     assert extensions(desired.shoots["garden-dev/one"]) == expected
 
 
+def test_a_shoot_may_declare_nothing_but_its_name() -> None:
+    bare = SHOOT.split("spec:")[0]
+    desired = composed("  extensions:\n  - {type: a, state: Enabled}\n", **{SHOOT_FILE: bare})
+    assert desired.shoots["garden-dev/one"].shoot["spec"] == {"extensions": [ENTRY]}
+
+
 def test_an_extension_leaves_shoots_alone_that_it_is_not_for() -> None:
     desired = composed("  extensions:\n  - {type: a, state: Enabled, shoots: {matchLabels: {cpu: balloons}}}\n")
     assert extensions(desired.shoots["garden-dev/one"]) == [ENTRY]

@@ -81,6 +81,7 @@ def test_plain_scalars_are_read_as_kubernetes_reads_them(text: str, value: Any) 
         ".inf",
         "-.Inf",
         ".nan",
+        "1e999",
     ],
 )
 def test_scalars_that_readers_disagree_about_are_refused(text: str) -> None:

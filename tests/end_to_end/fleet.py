@@ -1,126 +1,146 @@
-"""A fleet that lives: Shoots in a garden, their API servers, a gardenlet and agents at work."""
+"""A fleet that lives: Shoots in a garden, their API servers, and a gardenlet and agents at work.
+
+The same tests run on two of them: on real API servers (`control_plane_fleet`), and in the sandbox on virtual time
+(`sandbox_fleet`).
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from gitops.clock import SystemClock
+from gitops.desired.artifact import Artifact
 from gitops.desired.compose import compose
-from gitops.kube.cluster import Cluster
-from gitops.kube.kubeconfig import connect, open_garden
-from gitops.live.access import ShootAccess
-from gitops.manifest import GARDEN
 from gitops.pipeline import Pace, World, plan, reconcile
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
 from gitops.source.repository import open_artifact
-from tests.actors import crds
-from tests.actors.gardenlet import Gardenlet
-from tests.actors.policy_agents import PolicyAgents, refuse
-from tests.control_plane.garden import Garden
-from tests.control_plane.objects import shoot
+from tests.control_plane.client import Client
 from tests.end_to_end.repository import TYPE, Repository
 from tests.end_to_end.requests import Requests
 
+NAMES = ("one", "two", "three")
+"""`one` is the canary, the others are the fleet."""
+POLICIES = "/apis/config.nri/v1alpha1/namespaces/kube-system/balloonspolicies"
 FOREIGN = {"type": "shoot-dns-service", "providerConfig": {"apiVersion": "a/v1", "kind": "C", "deep": {"list": [1]}}}
 RESOURCES = [{"name": "secret", "resourceRef": {"apiVersion": "v1", "kind": "Secret", "name": "local"}}]
-NAMES = ("one", "two", "three")
-POLL = timedelta(milliseconds=200)
-POLICIES = "/apis/config.nri/v1alpha1/namespaces/kube-system/balloonspolicies"
 
 
-class Fleet:
-    """Three Shoots: `one` is the canary and carries another extension, `two` and `three` are the rest."""
+class Fleet(ABC):
+    """Three Shoots, of which `one` at least carries another extension, and a repository that declares them.
 
-    def __init__(self, garden: Garden, folder: Path) -> None:
-        self.garden = garden
-        self.repository = Repository(folder / "repository", garden.namespace, garden.identity)
-        self._folder = folder
-        self.kubeconfig = garden.kubeconfig
-        garden.create_shoot(shoot("one", extensions=[FOREIGN], resources=RESOURCES))
-        for name in NAMES[1:]:
-            garden.create_shoot(shoot(name))
-        self.servers = {name: garden.shoot_server(name) for name in NAMES}
-        self.gardenlet = Gardenlet(
-            garden.client,
-            garden.namespace,
-            shoot_client=lambda target: self.servers[target.partition("/")[2]].client,
-            crds={TYPE: crds.nri()},
-        )
-        self.agents = {name: PolicyAgents(server.client) for name, server in self.servers.items()}
-        self.gardenlet.settle()
+    Attributes:
+        client: the garden, as an administrator.
+        before: the spec of each Shoot before the pipeline ever ran, by name.
+    """
+
+    client: Client
+    poll: timedelta
+
+    def __init__(self, folder: Path, namespace: str, identity: str) -> None:
+        self.namespace = namespace
+        self._cache = folder / "cache"
+        self.repository = Repository(folder / "repository", namespace, identity)
         for name in NAMES:
             self.repository.shoot(name, wave="canary" if name == "one" else "fleet")
         self.repository.policy()
         self.repository.commit("declare the fleet")
+        self.before: dict[str, dict[str, Any]] = {}
+
+    @abstractmethod
+    def shoot_client(self, name: str) -> Client:
+        """A shoot's own API server, as an administrator."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Let gardenlet and agents finish what they have to do."""
+
+    @abstractmethod
+    def alive(self) -> AbstractContextManager[None]:
+        """Gardenlet and agents act while the block runs."""
+
+    @abstractmethod
+    def refuse(self, name: str, node: str, error: str) -> None:
+        """Let a node of a shoot answer Failure to every policy that it is given from now on."""
+
+    @abstractmethod
+    def accept(self, name: str) -> None:
+        """Let all nodes of a shoot accept what they are given from now on."""
+
+    @abstractmethod
+    def cut_off(self, name: str) -> AbstractContextManager[None]:
+        """Nothing reaches a shoot's API server while the block runs."""
+
+    @abstractmethod
+    def open_window(self, name: str) -> None:
+        """Let a Shoot's maintenance window come, and what waits for it happen."""
+
+    @abstractmethod
+    def world(self, requests: Requests) -> AbstractContextManager[World]:
+        """What a run acts on, with every request noted."""
 
     def target(self, name: str) -> str:
         """`<namespace>/<name>`."""
-        return f"{self.garden.namespace}/{name}"
+        return f"{self.namespace}/{name}"
 
-    @contextmanager
-    def alive(self) -> Iterator[None]:
-        """Gardenlet and agents act while the block runs."""
-        with ExitStack() as stack:
-            stack.enter_context(self.gardenlet.run_in_background())
-            for agents in self.agents.values():
-                stack.enter_context(agents.run_in_background())
-            yield
-
-    def refuse(self, shoot_name: str, node: str, error: str) -> None:
-        """Let a node of a shoot answer Failure to every policy."""
-        self.agents[shoot_name].verdict = refuse(node, error)
-
-    @contextmanager
-    def world(self, requests: Requests | None = None) -> Iterator[World]:
-        """What a run acts on, with every request noted."""
-        noted = requests or Requests()
-        clock = SystemClock()
-        transport = open_garden({}, file=self.kubeconfig)
-        garden = Cluster(noted.through(transport), target=GARDEN)
-        access = ShootAccess(garden, lambda kubeconfig: noted.through(connect(kubeconfig)), clock=clock.now)
-        try:
-            yield World(garden, access, clock)
-        finally:
-            access.close()
-            transport.close()
+    def shoot_path(self, name: str) -> str:
+        """A Shoot's path in the garden's API."""
+        return f"/apis/core.gardener.cloud/v1beta1/namespaces/{self.namespace}/shoots/{name}"
 
     def reconcile(self, requests: Requests | None = None, *, deadline: timedelta | None = None) -> Record:
         """One run of the overlay `dev` at HEAD, with everybody acting."""
-        with self.alive(), self.world(requests) as world, self._artifact() as artifact:
+        with self.alive(), self.world(requests or Requests()) as world, self.artifact() as artifact:
             return reconcile(
                 world,
                 compose(artifact, "dev"),
                 trigger="command",
-                pace=Pace(POLL, deadline),
+                pace=Pace(self.poll, deadline),
                 on_plan=lambda _: None,
                 on_change=lambda _: None,
             )
 
     def plan(self, requests: Requests | None = None) -> Planned:
         """What a run would do."""
-        with self.world(requests) as world, self._artifact() as artifact:
+        with self.world(requests or Requests()) as world, self.artifact() as artifact:
             return plan(world, compose(artifact, "dev"))[0]
 
     def shoot(self, name: str) -> dict[str, Any]:
         """A Shoot as it is now."""
-        return self.garden.get_shoot(name)
+        return self.client.get(self.shoot_path(name))
+
+    def patch_shoot(self, name: str, patch: dict[str, Any]) -> None:
+        """Somebody merges something into a Shoot."""
+        self.client.merge_patch(self.shoot_path(name), patch)
+
+    def extensions(self, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Entries of a Shoot's `spec.extensions`: ours, and everybody else's."""
+        entries = self.shoot(name)["spec"].get("extensions", [])
+        return [e for e in entries if e["type"] == TYPE], [e for e in entries if e["type"] != TYPE]
 
     def policies(self, name: str) -> dict[str, dict[str, Any]]:
         """The policies in a shoot by name; empty where it knows none."""
-        listing = self.servers[name].client.find(POLICIES)
+        listing = self.shoot_client(name).find(POLICIES)
         return {item["metadata"]["name"]: item for item in listing["items"]} if listing else {}
 
-    def versions(self, name: str) -> list[str]:
-        """The resourceVersions of everything that the pipeline could write for a shoot, but for status."""
-        generations = [str(self.shoot(name)["metadata"]["generation"])]
-        return generations + [f"{n}:{p['metadata']['generation']}" for n, p in sorted(self.policies(name).items())]
+    def versions(self, name: str) -> dict[str, str]:
+        """ResourceVersion of everything that the pipeline could write for a shoot."""
+        objects = {"Shoot": self.shoot(name), **self.policies(name)}
+        return {key: manifest["metadata"]["resourceVersion"] for key, manifest in objects.items()}
+
+    def nodes(self, name: str) -> list[str]:
+        """Names of a shoot's nodes."""
+        return [node["metadata"]["name"] for node in self.shoot_client(name).get("/api/v1/nodes")["items"]]
 
     @contextmanager
-    def _artifact(self) -> Iterator[Any]:
-        with open_artifact(str(self.repository.path), "HEAD", cache=self._folder / "cache") as artifact:
+    def artifact(self) -> Iterator[Artifact]:
+        """The repository at HEAD."""
+        with open_artifact(str(self.repository.path), "HEAD", cache=self._cache) as artifact:
             yield artifact
+
+    def remember(self) -> None:
+        """Keep the specs as they are before the pipeline comes."""
+        self.before = {name: self.shoot(name)["spec"] for name in NAMES}

@@ -17,6 +17,8 @@ class Requests:
     sent: list[Request] = field(default_factory=list)
     before: Callable[[Request], None] | None = None
     """Called before each request leaves; may raise."""
+    after: Callable[[Request], None] | None = None
+    """Called when each answer has come; may raise."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def through(self, transport: ClosableTransport) -> ClosableTransport:
@@ -43,7 +45,10 @@ class _Counted:
 
     def __call__(self, request: Request) -> Response:
         self.requests.note(request)
-        return self.transport(request)
+        response = self.transport(request)
+        if self.requests.after is not None:
+            self.requests.after(request)
+        return response
 
     def close(self) -> None:
         self.transport.close()

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from gitops.manifest import pointer
 from gitops.plan.changes import Action, Plan
-from tests.end_to_end.fleet import FOREIGN, NAMES, POLICIES, Fleet
+from tests.end_to_end.fleet import NAMES, POLICIES, Fleet
 from tests.end_to_end.repository import TYPE, balloons
 from tests.end_to_end.requests import Requests
-
-pytestmark = pytest.mark.control_plane
 
 
 def pending_fields(plan: Plan) -> list[tuple[str, str, Any, Any, str]]:
@@ -27,16 +23,16 @@ def pending_fields(plan: Plan) -> list[tuple[str, str, Any, Any, str]]:
 
 def test_the_classic_patch_that_wipes_the_extensions_is_seen_and_mended(fleet: Fleet) -> None:
     fleet.reconcile()
-    path = fleet.garden.shoot_path("two")
+    path = fleet.shoot_path("two")
     somebody_elses = [{"type": "shoot-dns-service", "disabled": False}]
-    fleet.garden.client.request(
+    fleet.client.request(
         "PATCH",
         path,
         {"spec": {"extensions": somebody_elses}},
         "application/strategic-merge-patch+json",
         {"fieldManager": "kubectl-patch"},
     )
-    fleet.gardenlet.settle()
+    fleet.settle()
 
     plan = fleet.plan().plan
 
@@ -48,11 +44,10 @@ def test_the_classic_patch_that_wipes_the_extensions_is_seen_and_mended(fleet: F
     requests = Requests()
     fleet.reconcile(requests)
     assert [write for write in requests.writes if "/shoots/" in write] == [f"PATCH {path}"]
-    entries = {entry["type"]: entry for entry in fleet.shoot("two")["spec"]["extensions"]}
-    assert set(entries) == {"shoot-dns-service", TYPE}
-    assert entries["shoot-dns-service"] == {"type": "shoot-dns-service", "disabled": False}
+    ours, others = fleet.extensions("two")
+    assert [entry["type"] for entry in ours] == [TYPE]
+    assert others == [{"type": "shoot-dns-service", "disabled": False}]
     assert set(fleet.policies("two")) == {"default"}, "disabling took the policies along"
-    assert fleet.shoot("one")["spec"]["extensions"][0] == FOREIGN
 
 
 def test_an_edited_policy_shows_exactly_the_edited_field_and_is_put_back(fleet: Fleet) -> None:
@@ -61,7 +56,7 @@ def test_an_edited_policy_shows_exactly_the_edited_field_and_is_put_back(fleet: 
     fleet.reconcile()
     edited = fleet.policies("three")["default"]["spec"]["balloonTypes"]
     edited[0]["minCPUs"] = 3
-    fleet.servers["three"].client.request(
+    fleet.shoot_client("three").request(
         "PATCH",
         f"{POLICIES}/default",
         {"spec": {"balloonTypes": edited}},
@@ -81,9 +76,9 @@ def test_an_edited_policy_shows_exactly_the_edited_field_and_is_put_back(fleet: 
 
 def test_a_field_that_nobody_declared_is_neither_reported_nor_written(fleet: Fleet) -> None:
     fleet.reconcile()
-    fleet.garden.client.merge_patch(fleet.garden.shoot_path("two"), {"spec": {"purpose": "development"}})
-    fleet.servers["two"].client.merge_patch(f"{POLICIES}/default", {"spec": {"idleCPUClass": "somebody-elses"}})
-    fleet.gardenlet.settle()
+    fleet.patch_shoot("two", {"spec": {"purpose": "development"}})
+    fleet.shoot_client("two").merge_patch(f"{POLICIES}/default", {"spec": {"idleCPUClass": "somebody-elses"}})
+    fleet.settle()
     requests = Requests()
 
     plan = fleet.plan().plan
@@ -103,8 +98,8 @@ def test_an_ignored_field_is_left_as_it_is(fleet: Fleet) -> None:
     ]
     fleet.repository.commit()
     fleet.reconcile()
-    fleet.servers["two"].client.merge_patch(f"{POLICIES}/default", {"spec": {"pinCPU": False}})
-    fleet.garden.client.merge_patch(fleet.garden.shoot_path("two"), {"metadata": {"labels": {"wave": "mine"}}})
+    fleet.shoot_client("two").merge_patch(f"{POLICIES}/default", {"spec": {"pinCPU": False}})
+    fleet.patch_shoot("two", {"metadata": {"labels": {"wave": "mine"}}})
 
     plan = fleet.plan().plan
     fleet.reconcile()

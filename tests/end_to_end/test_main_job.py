@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gitops.rollout.rollout import RunOutcome
-from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
+from tests.end_to_end.fleet import FOREIGN, NAMES, POLICIES, RESOURCES, Fleet
 from tests.end_to_end.repository import TYPE
 from tests.end_to_end.requests import Requests
-
-pytestmark = pytest.mark.control_plane
 
 
 def test_a_run_enables_the_extension_everywhere_and_brings_the_policies(fleet: Fleet) -> None:
@@ -19,27 +15,38 @@ def test_a_run_enables_the_extension_everywhere_and_brings_the_policies(fleet: F
 
     assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
     for name in NAMES:
-        entries = {entry["type"]: entry for entry in fleet.shoot(name)["spec"]["extensions"]}
-        assert entries[TYPE].get("disabled") is not True
-        assert fleet.policies(name)["default"]["status"]["nodes"]
-    one = fleet.shoot("one")["spec"]
-    assert one["extensions"][0] == FOREIGN
-    assert one["resources"] == RESOURCES
-    shoot_writes = [write for write in requests.writes if "/shoots/" in write]
-    assert len(shoot_writes) == len(set(shoot_writes)) == len(NAMES)
+        ours, others = fleet.extensions(name)
+        assert [(entry["type"], entry.get("disabled", False)) for entry in ours] == [(TYPE, False)]
+        assert others == fleet.before[name].get("extensions", [])
+        assert fleet.shoot(name)["spec"].get("resources") == fleet.before[name].get("resources")
+        assert set(fleet.policies(name)["default"]["status"]["nodes"]) == set(fleet.nodes(name))
+    assert FOREIGN in fleet.extensions("one")[1]
+    assert RESOURCES[0] in fleet.shoot("one")["spec"]["resources"]
+
+
+def test_each_object_is_written_exactly_once(fleet: Fleet) -> None:
+    requests = Requests()
+
+    fleet.reconcile(requests)
+
+    objects = [write for write in requests.writes if "/configmaps/" not in write]
+    shoots = [f"PATCH {fleet.shoot_path(name)}" for name in NAMES]
+    assert sorted(objects) == sorted([*shoots, *[f"PATCH {POLICIES}/default"] * len(NAMES)])
 
 
 def test_a_second_run_writes_nothing_and_asks_little(fleet: Fleet) -> None:
     fleet.reconcile()
+    fleet.settle()
     before = {name: fleet.versions(name) for name in NAMES}
     requests = Requests()
 
     record = fleet.reconcile(requests)
 
+    asked = [f"{request.method} {request.path}" for request in requests.sent]
+    in_the_garden = [request for request in asked if fleet.namespace in request and "kubeconfig" not in request]
     assert record.result.outcome is RunOutcome.CONVERGED
     assert requests.writes == []
     assert {name: fleet.versions(name) for name in NAMES} == before
-    garden_lists = [request for request in requests.sent if request.method == "GET"]
-    assert len(requests.sent) <= 3 + 3 * len(NAMES), [f"{r.method} {r.path}" for r in requests.sent]
-    assert garden_lists
+    assert len(in_the_garden) == len(set(in_the_garden)) == 2, "one LIST per namespace and kind: Shoots and the record"
+    assert len(asked) <= 3 + 3 * len(NAMES), asked
     assert not fleet.plan().plan.pending

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gitops.errors import Refused, Unreachable
+from gitops.errors import Forbidden, Refused, Unreachable
 from gitops.rollout.rollout import RunOutcome
 from gitops.rollout.step import ShootOutcome
+from gitops.sandbox import RequestFault
 from tests.end_to_end.fleet import POLICIES, Fleet
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
-
-pytestmark = pytest.mark.control_plane
+from tests.end_to_end.sandbox_fleet import SandboxFleet
 
 
 def refused(fleet: Fleet, match: str, error: type[Exception] = Refused) -> None:
@@ -49,7 +48,7 @@ def test_another_garden(fleet: Fleet) -> None:
 def test_a_shoot_of_another_tool_unless_the_overlay_adopts_it(
     fleet: Fleet, metadata: dict[str, Any], owner: str
 ) -> None:
-    fleet.garden.client.merge_patch(fleet.garden.shoot_path("two"), {"metadata": metadata})
+    fleet.patch_shoot("two", {"metadata": metadata})
 
     refused(fleet, f"clusters/two.yaml:1: Shoot .*/two: managed by {owner}.*foreign-owner")
 
@@ -61,7 +60,7 @@ def test_a_shoot_of_another_tool_unless_the_overlay_adopts_it(
 def test_a_policy_of_another_tool(fleet: Fleet) -> None:
     fleet.reconcile()
     labels = {"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
-    fleet.servers["three"].client.merge_patch(f"{POLICIES}/default", {"metadata": {"labels": labels}})
+    fleet.shoot_client("three").merge_patch(f"{POLICIES}/default", {"metadata": {"labels": labels}})
 
     refused(fleet, "policies/default.yaml:1: BalloonsPolicy kube-system/default in shoot .*/three: managed by Flux")
 
@@ -78,20 +77,28 @@ def test_a_field_that_another_tool_applies_as_well(fleet: Fleet) -> None:
     fleet.reconcile()
     manifest = {"apiVersion": "config.nri/v1alpha1", "kind": "BalloonsPolicy", "metadata": {"name": "default"}}
     spec = {"spec": balloons("7")}
-    fleet.servers["two"].client.apply(f"{POLICIES}/default", {**manifest, **spec}, "their-operator", force=True)
+    fleet.shoot_client("two").apply(f"{POLICIES}/default", {**manifest, **spec}, "their-operator", force=True)
 
     refused(fleet, "/spec/reservedResources/cpu was applied by field manager their-operator at 20")
 
 
-def test_a_garden_that_does_not_answer(fleet: Fleet, tmp_path: Path) -> None:
-    config = fleet.garden.kubeconfig.read_text()
-    server = config.split("https://127.0.0.1:")[1].split('"')[0].split()[0]
-    elsewhere = tmp_path / "kubeconfig"
-    elsewhere.write_text(config.replace(server, "1"))
-    elsewhere.chmod(0o600)
-    fleet.kubeconfig = elsewhere
+def test_a_garden_that_does_not_answer(sandbox_fleet: SandboxFleet) -> None:
+    sandbox_fleet.landscape.faults.requests.append(RequestFault("Reset", {"cluster": "garden"}))
 
-    refused(fleet, "127.0.0.1|connect", Unreachable)
+    refused(sandbox_fleet, "sandbox reset the connection|reset the connection", Unreachable)
+
+
+def test_a_garden_that_forbids(sandbox_fleet: SandboxFleet) -> None:
+    sandbox_fleet.landscape.faults.requests.append(RequestFault("Forbidden", {"resource": "shoots"}))
+
+    refused(sandbox_fleet, "forbidden", Forbidden)
+
+
+def test_a_shoot_that_forbids(sandbox_fleet: SandboxFleet) -> None:
+    forbidden = RequestFault("Forbidden", {"resource": "shoots", "subresource": "viewerkubeconfig"})
+    sandbox_fleet.landscape.faults.requests.append(forbidden)
+
+    refused(sandbox_fleet, "viewerkubeconfig", Forbidden)
 
 
 def test_a_kind_that_the_shoot_never_serves_fails_the_shoot_in_its_gate(fleet: Fleet) -> None:
@@ -102,7 +109,7 @@ def test_a_kind_that_the_shoot_never_serves_fails_the_shoot_in_its_gate(fleet: F
         "spec": {},
     }
     fleet.repository.write("policies/unheard.yaml", topology)
-    fleet.repository.overlay["spec"]["gate"]["timeout"] = "8s"
+    fleet.repository.overlay["spec"]["gate"]["timeout"] = f"{int(fleet.poll.total_seconds() * 40)}s"
     fleet.repository.commit()
 
     record = fleet.reconcile()

@@ -7,11 +7,9 @@ import pytest
 from gitops.errors import InvalidInput, Refused
 from gitops.plan.changes import Action
 from gitops.rollout.rollout import RunOutcome
-from tests.end_to_end.fleet import FOREIGN, NAMES, POLICIES, Fleet
+from tests.end_to_end.fleet import NAMES, POLICIES, Fleet
 from tests.end_to_end.repository import TYPE, balloons
 from tests.end_to_end.requests import Requests
-
-pytestmark = pytest.mark.control_plane
 
 
 def test_an_extension_taken_out_of_the_overlay_is_off_and_foreign_entries_stay(fleet: Fleet) -> None:
@@ -23,32 +21,31 @@ def test_an_extension_taken_out_of_the_overlay_is_off_and_foreign_entries_stay(f
     record = fleet.reconcile()
 
     assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
-    assert fleet.shoot("one")["spec"]["extensions"] == [FOREIGN]
-    for name in NAMES[1:]:
-        assert not [e for e in fleet.shoot(name)["spec"].get("extensions", []) if e["type"] == TYPE]
+    for name in NAMES:
+        assert fleet.extensions(name) == ([], fleet.before[name].get("extensions", []))
 
 
 def test_an_entry_that_somebody_else_holds_fields_in_is_disabled_instead(fleet: Fleet) -> None:
     fleet.reconcile()
-    extensions = fleet.shoot("two")["spec"]["extensions"]
-    extensions[0]["providerConfig"] = {"somebody": "else's"}
-    fleet.garden.client.merge_patch(fleet.garden.shoot_path("two"), {"spec": {"extensions": extensions}})
-    fleet.gardenlet.settle()
+    ours, others = fleet.extensions("two")
+    ours[0]["providerConfig"] = {"somebody": "else's"}
+    fleet.patch_shoot("two", {"spec": {"extensions": [*others, *ours]}})
+    fleet.settle()
     fleet.repository.overlay["spec"]["extensions"] = []
     fleet.repository.overlay["spec"]["policies"] = []
     fleet.repository.commit()
 
     fleet.reconcile()
 
-    expected = [{"type": TYPE, "providerConfig": {"somebody": "else's"}, "disabled": True}]
-    assert fleet.shoot("two")["spec"]["extensions"] == expected
+    left = [{"type": TYPE, "providerConfig": {"somebody": "else's"}, "disabled": True}]
+    assert fleet.extensions("two") == (left, others)
 
 
 def test_a_policy_taken_out_of_git_is_pruned_last_and_others_policies_stay(fleet: Fleet) -> None:
     fleet.repository.policy("group.fast", **balloons("2"))
     fleet.repository.commit()
     fleet.reconcile()
-    client = fleet.servers["one"].client
+    client = fleet.shoot_client("one")
     mine = {"apiVersion": "config.nri/v1alpha1", "kind": "BalloonsPolicy", "metadata": {"name": "node.mine"}}
     client.post(POLICIES, {**mine, "spec": balloons()})
     fleet.repository.remove("policies/group.fast.yaml")

@@ -10,7 +10,7 @@ import pytest
 
 from gitops.kube.transport import Request
 from gitops.plan.document import plan_document
-from tests.end_to_end.fleet import Fleet
+from tests.end_to_end.control_plane_fleet import ControlPlaneFleet
 from tests.end_to_end.requests import Requests
 
 pytestmark = pytest.mark.control_plane
@@ -32,23 +32,23 @@ def leaks(folder: Path) -> list[str]:
 
 
 def test_nothing_secret_reaches_disk_plan_or_record(
-    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real_fleet: ControlPlaneFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     tempfile.tempdir = None
-    fleet.repository.overlay["spec"]["extensions"][0]["providerConfig"] = {"password": "hunter2", "size": 3}
-    fleet.repository.commit()
+    real_fleet.repository.overlay["spec"]["extensions"][0]["providerConfig"] = {"password": "hunter2", "size": 3}
+    real_fleet.repository.commit()
     found: list[str] = []
 
-    plan = fleet.plan().plan
-    fleet.reconcile(Requests(before=lambda _: found.extend(leaks(folder))))
+    plan = real_fleet.plan().plan
+    real_fleet.reconcile(Requests(before=lambda _: found.extend(leaks(folder))))
     tempfile.tempdir = None
 
     text = json.dumps(plan_document(plan))
-    records = fleet.garden.client.get(f"/api/v1/namespaces/{fleet.garden.namespace}/configmaps/shoot-gitops-dev")
-    annotation = fleet.shoot("one")["metadata"]["annotations"]["shoot-gitops/owned"]
+    records = real_fleet.client.get(f"/api/v1/namespaces/{real_fleet.namespace}/configmaps/shoot-gitops-dev")
+    annotation = real_fleet.shoot("one")["metadata"]["annotations"]["shoot-gitops/owned"]
     assert found == []
     assert "(sensitive)" in text
     for printed in (text, json.dumps(records), annotation):
@@ -62,9 +62,9 @@ def test_the_marks_would_be_found(tmp_path: Path) -> None:
     assert leaks(tmp_path) == [str(tmp_path / "file")]
 
 
-def test_a_request_is_seen_before_it_leaves(fleet: Fleet) -> None:
+def test_a_request_is_seen_before_it_leaves(real_fleet: ControlPlaneFleet) -> None:
     seen: list[Request] = []
 
-    fleet.plan(Requests(before=seen.append))
+    real_fleet.plan(Requests(before=seen.append))
 
     assert seen

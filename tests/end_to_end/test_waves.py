@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-import pytest
-
 from gitops.rollout.rollout import RunOutcome, WaveOutcome
 from gitops.rollout.step import ShootOutcome
-from tests.actors.policy_agents import refuse
 from tests.end_to_end.fleet import NAMES, Fleet
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
 
-pytestmark = pytest.mark.control_plane
-
 
 def test_a_node_that_refuses_stops_the_rollout_and_a_fix_overtakes_it(fleet: Fleet) -> None:
-    fleet.agents["one"].verdict = refuse(
-        "w1-0", "not enough CPUs", lambda p: p["spec"]["reservedResources"]["cpu"] == "64"
-    )
+    node = fleet.nodes("one")[0]
+    fleet.refuse("one", node, "not enough CPUs")
     fleet.repository.policy("default", **balloons("64"))
     fleet.repository.commit("ask for too much")
     before = {name: fleet.versions(name) for name in NAMES[1:]}
@@ -28,12 +20,13 @@ def test_a_node_that_refuses_stops_the_rollout_and_a_fix_overtakes_it(fleet: Fle
     stopped = fleet.reconcile(requests)
 
     assert stopped.result.outcome is RunOutcome.STOPPED
-    assert "w1-0" in stopped.result.message
+    assert node in stopped.result.message
     assert "not enough CPUs" in stopped.result.message
     assert [wave.outcome for wave in stopped.result.waves] == [WaveOutcome.STOPPED, WaveOutcome.NOT_STARTED]
     assert {name: fleet.versions(name) for name in NAMES[1:]} == before
-    assert all("two" not in write and "three" not in write for write in requests.writes)
+    assert not [write for write in requests.writes if write.endswith(("/shoots/two", "/shoots/three"))]
 
+    fleet.accept("one")
     fleet.repository.policy("default", **balloons("2"))
     fleet.repository.commit("ask for less")
     fixed = fleet.reconcile()
@@ -43,7 +36,7 @@ def test_a_node_that_refuses_stops_the_rollout_and_a_fix_overtakes_it(fleet: Fle
 
 
 def test_a_shoot_that_does_not_answer_is_quarantined_and_the_others_go_on(fleet: Fleet) -> None:
-    with fleet.garden.cut_off("one"):
+    with fleet.cut_off("one"):
         record = fleet.reconcile()
 
     outcomes = {shoot.shoot: shoot.outcome for wave in record.result.waves for shoot in wave.shoots}
@@ -57,7 +50,7 @@ def test_the_soak_keeps_the_next_wave_waiting(fleet: Fleet) -> None:
     fleet.repository.overlay["spec"]["waves"][0]["soak"] = "1h"
     fleet.repository.commit()
 
-    record = fleet.reconcile(deadline=timedelta(seconds=8))
+    record = fleet.reconcile(deadline=fleet.poll * 60)
 
     assert record.result.outcome is RunOutcome.WAITING
     assert [wave.outcome for wave in record.result.waves] == [WaveOutcome.WAITING, WaveOutcome.NOT_STARTED]
@@ -66,8 +59,8 @@ def test_the_soak_keeps_the_next_wave_waiting(fleet: Fleet) -> None:
 
 
 def test_a_hibernated_shoot_is_deferred(fleet: Fleet) -> None:
-    fleet.garden.client.merge_patch(fleet.garden.shoot_path("two"), {"spec": {"hibernation": {"enabled": True}}})
-    fleet.gardenlet.settle()
+    fleet.patch_shoot("two", {"spec": {"hibernation": {"enabled": True}}})
+    fleet.settle()
 
     record = fleet.reconcile()
 
@@ -82,14 +75,13 @@ def test_a_hibernated_shoot_is_deferred(fleet: Fleet) -> None:
 
 def test_a_change_that_waits_for_the_maintenance_window_is_deferred_until_it_rolled(fleet: Fleet) -> None:
     confined = {"spec": {"maintenance": {"confineSpecUpdateRollout": True}}}
-    fleet.garden.client.merge_patch(fleet.garden.shoot_path("three"), confined)
-    fleet.gardenlet.settle()
+    fleet.patch_shoot("three", confined)
+    fleet.settle()
 
     waiting = fleet.reconcile()
 
     outcomes = {shoot.shoot: shoot for wave in waiting.result.waves for shoot in wave.shoots}
     assert outcomes[fleet.target("three")].outcome is ShootOutcome.DEFERRED
     assert "window" in outcomes[fleet.target("three")].message
-    fleet.gardenlet.open_window(fleet.target("three"))
-    fleet.gardenlet.settle()
+    fleet.open_window("three")
     assert fleet.reconcile().result.outcome is RunOutcome.CONVERGED

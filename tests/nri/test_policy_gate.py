@@ -51,6 +51,7 @@ def test_a_policy_is_what_its_nodes_accepted(case: dict[str, Any]) -> None:
 
     assert verdict.status is Status(case["status"]), verdict.message
     assert re.search(case.get("message", "."), verdict.message)
+    assert re.search(case.get("hint", ""), verdict.hint)
 
 
 ANSWER = {"status": "Success", "generation": 5}

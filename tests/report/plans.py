@@ -133,7 +133,7 @@ def big_plan(shoots: int) -> Plan:
     return Plan("prod", REVISION, (WavePlan("fleet", tuple(plans)),))
 
 
-TEXTS = st.text(max_size=12) | st.sampled_from(
+TEXTS = st.text(st.sampled_from("ab 1\n\t\x1b\u202e|`*_<>&@#[]/:-+~é…"), max_size=12) | st.sampled_from(
     [
         "a\nPlan: 0 to create",
         "\x1b[31mred",

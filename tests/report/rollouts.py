@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import jsonpatch
 
 from gitops.desired.compose import Desired, DesiredShoot, Origin
 from gitops.desired.overlay import Concurrency, Garden, Overlay, Unit, Wave
-from gitops.errors import GitopsError, Unreachable
+from gitops.errors import GitopsError
 from gitops.gardener.shoot_merge import new_shoot
 from gitops.manifest import GARDEN, Manifest, Target, ref_of
 from gitops.plan.observed import Observed, Unobserved
+from gitops.plan.shoot import declared_kinds
 from gitops.rollout.actions import Action, Event, NotWritten, ObserveShoots, ShootsObserved, WriteTo, Written
 from gitops.rollout.executor import carry_out
 from gitops.rollout.rollout import Rollout
@@ -76,7 +76,7 @@ def desired_of(overlay: Overlay, sizes: Mapping[str, int]) -> Desired:
 
 def live_shoot(desired: DesiredShoot, status: Manifest, purpose: str = "testing") -> Manifest:
     """A Shoot that this overlay wrote once; another purpose than `testing` is drift."""
-    shoot = copy.deepcopy(new_shoot(desired.shoot, overlay="dev", kinds=frozenset()))
+    shoot = copy.deepcopy(new_shoot(desired.shoot, overlay="dev", kinds=declared_kinds(desired)))
     shoot["metadata"] |= {"generation": 1, "resourceVersion": "1", "uid": "0"}
     shoot["spec"]["purpose"] = purpose
     return {**shoot, "status": status}
@@ -85,12 +85,14 @@ def live_shoot(desired: DesiredShoot, status: Manifest, purpose: str = "testing"
 class Landscape:
     """A garden in memory, as a crew that answers at once and lets time pass only when there is nothing to answer.
 
+    Every shoot is as declared, but the drifted ones, which go through the given statuses once they are written.
+
     Attributes:
         shoots: every live Shoot.
+        refusals: shoots that may not be written, and what the garden says to it.
     """
 
     def __init__(self, desired: Desired, drifted: Mapping[Target, Sequence[Manifest]]) -> None:
-        """Make every shoot as declared, but the drifted ones, which take these statuses after they are written."""
         self.shoots: dict[Target, Manifest] = {
             target: live_shoot(shoot, SUCCEEDED, "evaluation" if target in drifted else "testing")
             for target, shoot in desired.shoots.items()
@@ -98,6 +100,7 @@ class Landscape:
         self.refusals: dict[Target, GitopsError] = {}
         self._desired = desired
         self._ahead = {target: list(statuses) for target, statuses in drifted.items()}
+        self._written: set[Target] = set()
         self._events: list[Event] = []
         self._now = NOON
 
@@ -108,7 +111,7 @@ class Landscape:
         rules = Rules(self._desired.overlay, Prune.ALLOWED, timedelta(seconds=5))
         return Rollout(self._desired, observed, rules, self._now)
 
-    def run(self, rollout: Rollout, on_change: Any) -> None:
+    def run(self, rollout: Rollout, on_change: Callable[[Rollout], None]) -> None:
         """Carry it out to its end."""
         carry_out(rollout, self, self, on_change=on_change)
 
@@ -117,6 +120,9 @@ class Landscape:
 
     def sleep(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
+
+    def patience(self, until: datetime) -> None:
+        """Time here stands still while somebody works, whenever that is."""
 
     def start(self, action: Action) -> None:
         match action:
@@ -128,8 +134,8 @@ class Landscape:
                 if target in self.refusals:
                     self._events.append(NotWritten(target, 0, self.refusals[target]))
                     return
-                patched = jsonpatch.apply_patch(self.shoots[target], list(operations))
-                self.shoots[target] = patched
+                self.shoots[target] = jsonpatch.apply_patch(self.shoots[target], list(operations))
+                self._written.add(target)
                 self._go_on(target)
                 self._events.append(Written(target, 1, self.shoots[target]))
             case other:
@@ -146,8 +152,6 @@ class Landscape:
         return bool(self._events)
 
     def _go_on(self, target: Target) -> None:
-        if statuses := self._ahead.get(target):
+        statuses = self._ahead.get(target)
+        if statuses and target in self._written:
             self.shoots[target] = {**self.shoots[target], "status": statuses.pop(0)}
-
-
-UNREACHABLE = Unreachable("connection refused")

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.report.history_text import history_document, history_text
@@ -43,6 +44,14 @@ def test_an_overlay_that_never_ran_says_so() -> None:
     assert history_text("dev", [], PLAIN) == "Overlay dev has never been reconciled.\n"
 
 
+@pytest.mark.parametrize("started", ["", "yesterday", "2026-11-30T12:00:00"], ids=["none", "words", "no zone"])
+def test_a_time_that_cannot_be_read_has_no_duration(started: str) -> None:
+    *_, row = history_text("dev", [{**RUNS[0], "started": started}], PLAIN).splitlines()
+
+    assert "3 min" not in row
+    assert "Stopped" in row
+
+
 def test_a_history_is_json() -> None:
     document = json.loads(json.dumps(history_document("dev", RUNS)))
 
@@ -50,6 +59,7 @@ def test_a_history_is_json() -> None:
     assert document["runs"] == list(RUNS)
 
 
+@settings(deadline=None)
 @given(runs=st.lists(st.dictionaries(_KEYS, VALUES), min_size=1, max_size=3))
 def test_whatever_is_stored_is_one_line_each(runs: list[dict[str, object]]) -> None:
     lines = history_text("dev", runs, PLAIN).removesuffix("\n").split("\n")

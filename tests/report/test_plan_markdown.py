@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -25,6 +25,7 @@ def test_a_plan_is_a_comment_as_approved() -> None:
     approve("plan.md", plan_markdown(example_plan(), DIGEST))
 
 
+@settings(deadline=None)
 @given(text=TEXTS, put=st.sampled_from([prose, code]))
 def test_a_text_from_outside_renders_as_itself(text: str, put: Callable[[str], str]) -> None:
     rendered = GITHUB.renderInline(f"before {put(text)} after")
@@ -38,6 +39,7 @@ def _visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+@settings(deadline=None)
 @given(plan=PLANS)
 def test_no_value_adds_markup(plan: Plan) -> None:
     rendered = GITHUB.render(plan_markdown(plan, DIGEST))
@@ -46,6 +48,7 @@ def test_no_value_adds_markup(plan: Plan) -> None:
     assert rendered.count("<details>") == rendered.count("</details>")
 
 
+@settings(deadline=None)
 @given(plan=PLANS)
 def test_nobody_is_mentioned(plan: Plan) -> None:
     rendered = GITHUB.render(plan_markdown(plan, DIGEST))
@@ -54,6 +57,7 @@ def test_nobody_is_mentioned(plan: Plan) -> None:
     assert not re.search(r"[@#](?!\u200b)", html.unescape(outside_code))
 
 
+@settings(deadline=None)
 @given(plan=PLANS, limit=st.integers(0, 5000))
 def test_a_comment_is_never_longer_than_allowed(plan: Plan, limit: int) -> None:
     assert len(plan_markdown(plan, DIGEST, limit)) <= limit
@@ -72,6 +76,22 @@ def test_what_has_no_room_is_counted() -> None:
     assert 50 < shown < 400
     assert f"**{400 - shown} shoots left out**" in text
     assert "gitops plan dev" in text
+
+
+def test_a_group_that_has_no_room_counts_with_all_its_shoots() -> None:
+    shoots = tuple(ShootPlan(f"a/s-{n}", (enabling(f"a/s-{n}"),)) for n in range(90))
+
+    text = plan_markdown(replace(example_plan(), waves=(WavePlan("fleet", shoots),), warnings=()), DIGEST, 900)
+
+    assert "**90 shoots left out**" in text
+
+
+@pytest.mark.parametrize("limit", range(1500, 6000, 150))
+def test_details_never_take_the_room_of_the_line_that_counts_them(limit: int) -> None:
+    text = plan_markdown(example_plan(), DIGEST, limit)
+
+    assert text.startswith("### Plan for ")
+    assert text.rstrip().endswith(("</details>", "shows everything.", "</code>"))
 
 
 def test_shoots_that_change_alike_share_their_details() -> None:

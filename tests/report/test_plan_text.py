@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, FieldChange, Plan, ShootPlan, WavePlan
@@ -153,6 +153,33 @@ def test_ignored_differences_of_an_unchanged_object_are_told() -> None:
     assert "/spec/x  1 → 2  (kept, ignored by the overlay; by somebody)" in text
 
 
+def test_ignored_differences_are_faint() -> None:
+    coloured = plan_text(example_plan(), DIGEST, COLOURED).splitlines()
+
+    [ignored] = [line for line in coloured if "kept, ignored by the overlay" in line]
+    assert ignored.startswith("\x1b[2m")
+
+
+def test_a_note_about_an_unchanged_shoot_is_told() -> None:
+    plan = one_wave(replace(unchanged("a/x"), notes=("6 of 6 nodes would have no configuration",)))
+
+    assert "    Note: 6 of 6 nodes would have no configuration\n" in plan_text(plan, DIGEST, PLAIN)
+
+
+def test_a_structure_that_becomes_a_plain_value_is_a_block() -> None:
+    text = plan_text(field_of({f"key-{n}": "value" for n in range(9)}, 3), DIGEST, PLAIN)
+
+    assert "          - key-8: value\n          + 3\n\n" in text
+
+
+def test_a_text_that_ends_in_empty_lines_is_shown_without_the_end_mark_of_yaml() -> None:
+    text = plan_text(field_of("a\n\n", "b\n" * 60 + "\n"), DIGEST, EVERYTHING)
+
+    assert "+   b\n" in text
+    assert "..." not in text
+
+
+@settings(deadline=None)
 @given(plan=PLANS)
 def test_no_value_steers_a_terminal_or_passes_for_a_line(plan: Plan) -> None:
     for style in (PLAIN, EVERYTHING, Style(width=10)):
@@ -164,6 +191,7 @@ def test_no_value_steers_a_terminal_or_passes_for_a_line(plan: Plan) -> None:
         text.encode()
 
 
+@settings(deadline=None)
 @given(plan=PLANS)
 def test_everything_has_a_line_for_every_object(plan: Plan) -> None:
     text = plan_text(replace(plan, waves=tuple(map(_told_apart, plan.waves))), DIGEST, EVERYTHING)

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from gitops.errors import Rejected
-from gitops.manifest import Manifest, Target
+from gitops.manifest import Manifest
 from gitops.report.progress import ProgressLines, frame
 from gitops.report.style import PLAIN, Style
-from gitops.rollout.rollout import Rollout
 from tests.report.rollouts import SUCCEEDED, Landscape, desired_of, operation, overlay_of
 
 WORKING = [operation("Processing", progress) for progress in (5, 6, 7, 42, 90)]
@@ -86,28 +85,28 @@ def test_a_wave_says_until_when_it_soaks() -> None:
 
 
 def test_a_big_wave_is_told_in_few_lines() -> None:
-    landscape = drifted({"fleet": 400}, [*WORKING, SUCCEEDED], at_once=100)
+    landscape = drifted({"fleet": 40}, [*WORKING, SUCCEEDED], at_once=10)
 
     lines = told(landscape)
 
     assert len(lines) < 30
-    assert lines[0] == "fleet  400 shoots, at most 100 at a time"
+    assert lines[0] == "fleet  40 shoots, at most 10 at a time"
     assert [line for line in lines if "waiting" in line] == [
         "fleet  garden-local/fleet-00  waiting: Reconcile is Processing, 5 %"
     ]
-    assert lines[-1] == "fleet  passed: 400 converged"
-    assert any("of 400 shoots done" in line for line in lines)
+    assert lines[-1] == "fleet  passed: 40 converged"
+    assert any("of 40 shoots done" in line for line in lines)
 
 
 def test_a_failure_in_a_big_wave_is_named() -> None:
-    landscape = drifted({"fleet": 60}, [SUCCEEDED], at_once=5)
-    landscape.refusals["garden-local/fleet-30"] = Rejected("no", status=422)
+    landscape = drifted({"fleet": 20}, [SUCCEEDED], at_once=5)
+    landscape.refusals["garden-local/fleet-15"] = Rejected("no", status=422)
 
-    assert "fleet  garden-local/fleet-30  failed: no" in told(landscape)
+    assert "fleet  garden-local/fleet-15  failed: no" in told(landscape)
 
 
 def test_no_line_is_told_twice() -> None:
-    lines = told(drifted({"a": 3, "b": 50}, [*WORKING, *WORKING, SUCCEEDED], at_once=7))
+    lines = told(drifted({"a": 3, "b": 12}, [*WORKING, *WORKING, SUCCEEDED], at_once=7))
 
     assert len(lines) == len(set(lines))
 
@@ -123,7 +122,7 @@ def test_a_frame_shows_the_present_wave_and_who_is_at_work() -> None:
     shown = frames(drifted({"fleet": 4}, [*WORKING, SUCCEEDED], at_once=2), PLAIN)
 
     assert [
-        "fleet  [............]  0 of 4 done: 2 under way".replace("[............]", f"[{'.' * 24}]"),
+        f"fleet  [{'.' * 24}]  0 of 4 done: 2 under way",
         "  garden-local/fleet-00  waiting: Reconcile is Processing, 5 %",
         "  garden-local/fleet-01  working",
     ] in shown
@@ -133,15 +132,13 @@ def test_a_frame_shows_the_present_wave_and_who_is_at_work() -> None:
 def test_a_frame_stays_small() -> None:
     narrow = Style(width=60)
 
-    shown = frames(drifted({"fleet": 100}, [*WORKING, SUCCEEDED], at_once=100), narrow)
+    shown = frames(drifted({"fleet": 20}, [*WORKING, SUCCEEDED], at_once=20), narrow)
 
     assert max(map(len, shown)) <= 14
     assert max(len(line) for lines in shown for line in lines) <= 60
 
 
 def test_a_frame_before_anything_happened_is_queued() -> None:
-    rollout: Rollout = drifted({"fleet": 4}, [SUCCEEDED]).rollout()
-    target: Target = "garden-local/fleet-00"
+    rollout = drifted({"fleet": 4}, [SUCCEEDED]).rollout()
 
     assert frame(rollout, PLAIN) == [f"fleet  [{'.' * 24}]  0 of 4 done: queued"]
-    assert target in rollout.tracks

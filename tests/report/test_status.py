@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from gitops.gardener.shoot_merge import new_shoot
-from gitops.manifest import Manifest
+from gitops.desired.compose import DesiredShoot, Origin
+from gitops.manifest import Manifest, Target
 from gitops.plan.observed import Observed, Unobserved
 from gitops.plan.planning import make_plan
 from gitops.report.status import OverlayStatus, ShootStatus, Standing, overlay_status, status_document
@@ -15,7 +15,6 @@ from tests.report.approval import approve
 from tests.report.plans import REVISION, policy_ref
 from tests.report.rollouts import NOON, SUCCEEDED, desired_of, live_shoot, operation, overlay_of
 
-SHOOTS = ("fleet-00", "fleet-01", "fleet-02", "fleet-03", "fleet-04", "fleet-05", "fleet-06")
 LAST: dict[str, Any] = {
     "revision": "0" * 40,
     "outcome": "Stopped",
@@ -35,35 +34,28 @@ LAST: dict[str, Any] = {
 
 def example_status(last: dict[str, Any] | None) -> OverlayStatus:
     """A wave in which every shoot stands somewhere else."""
-    desired = desired_of(overlay_of(["fleet"]), {"fleet": len(SHOOTS)})
-    shoots = dict(desired.shoots)
-    inside = shoots["garden-local/fleet-06"]
-    policy = policy_ref("garden-local/fleet-06")
-    manifest: Manifest = {
-        "apiVersion": policy.api_version,
-        "kind": policy.kind,
-        "metadata": {"name": policy.name, "namespace": policy.namespace},
+    desired = desired_of(overlay_of(["fleet"]), {"fleet": 7})
+    well, drifted, busy, failed, absent, new, unlooked = desired.shoots.values()
+    unlooked = _holding_a_policy(unlooked)
+    desired = replace(desired, shoots={**desired.shoots, unlooked.target: unlooked})
+    live: dict[Target, Manifest | None] = {
+        well.target: live_shoot(well, SUCCEEDED),
+        drifted.target: live_shoot(drifted, SUCCEEDED, "evaluation"),
+        busy.target: live_shoot(busy, operation("Processing", 42)),
+        failed.target: live_shoot(failed, operation("Failed", 42, "quota\nexceeded")),
+        absent.target: None,
+        new.target: live_shoot(new, {}),
+        unlooked.target: live_shoot(unlooked, SUCCEEDED),
     }
-    shoots["garden-local/fleet-06"] = replace(
-        inside, objects={policy: manifest}, origins={**inside.origins, policy: next(iter(inside.origins.values()))}
-    )
-    desired = replace(desired, shoots=shoots)
-    live: list[Manifest | None] = [
-        live_shoot(shoots["garden-local/fleet-00"], SUCCEEDED),
-        live_shoot(shoots["garden-local/fleet-01"], SUCCEEDED, "evaluation"),
-        live_shoot(shoots["garden-local/fleet-02"], operation("Processing", 42)),
-        live_shoot(shoots["garden-local/fleet-03"], operation("Failed", 42, "quota\nexceeded")),
-        None,
-        live_shoot(shoots["garden-local/fleet-05"], SUCCEEDED),
-        live_shoot(shoots["garden-local/fleet-06"], SUCCEEDED),
-    ]
-    live[6] = {**new_shoot(inside.shoot, overlay="dev", kinds=frozenset({(policy.api_version, policy.kind)}))}
-    live[6] |= {"status": SUCCEEDED, "metadata": {**live[6]["metadata"], "generation": 1, "resourceVersion": "1"}}
-    if live[5] is not None:
-        live[5] = {**live[5], "status": {}}
-    unlooked = Unobserved("nobody looked inside")
-    observed = {f"garden-local/{n}": Observed(shoot, NOON, unlooked) for n, shoot in zip(SHOOTS, live, strict=True)}
+    observed = {target: Observed(shoot, NOON, Unobserved("nobody looked inside")) for target, shoot in live.items()}
     return overlay_status(desired, observed, make_plan(desired, observed).plan, last)
+
+
+def _holding_a_policy(shoot: DesiredShoot) -> DesiredShoot:
+    ref = policy_ref(shoot.target)
+    metadata = {"name": ref.name, "namespace": ref.namespace}
+    manifest = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata}
+    return replace(shoot, objects={ref: manifest}, origins={**shoot.origins, ref: Origin("policies/default.yaml", 1)})
 
 
 def test_every_shoot_stands_somewhere() -> None:

@@ -73,6 +73,11 @@ def test_a_commit_that_no_branch_holds_is_asked_for_by_itself(remote: Path, cach
     assert content(remote, lost, cache) == (lost, b"lost")
 
 
+def test_a_commit_the_remote_does_not_have_is_an_error(remote: Path, cache: Path) -> None:
+    with pytest.raises(SourceError, match="cannot fetch"):
+        content(remote, "1" * 40, cache)
+
+
 def test_the_mirror_is_kept_apart_by_address(remote: Path, cache: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     new_repository(other, {"a.yaml": "other"})

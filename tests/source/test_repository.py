@@ -229,6 +229,15 @@ def test_a_blob_that_a_partial_clone_left_out_is_not_fetched_behind_our_back(fol
         read(folder.parent / "partial", "HEAD", "a.yaml", tmp_path)
 
 
+def test_an_object_that_is_gone_is_an_error_and_not_an_absence(folder: Path, tmp_path: Path) -> None:
+    new_repository(folder, {"a.yaml": "1"})
+    with open_artifact(str(folder), "HEAD", cache=tmp_path) as artifact:
+        sha = artifact.files["a.yaml"].sha
+        (folder / ".git" / "objects" / sha[:2] / sha[2:]).unlink()
+        with pytest.raises(SourceError, match=r"lacks a\.yaml"):
+            artifact.read("a.yaml")
+
+
 def test_replacement_refs_do_not_change_what_a_commit_holds(folder: Path, tmp_path: Path) -> None:
     first = new_repository(folder, {"a.yaml": "1"})
     second = commit(folder, {"a.yaml": "2"})

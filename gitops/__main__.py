@@ -1,0 +1,6 @@
+"""`python -m gitops`."""
+
+from gitops.cli import main
+
+if __name__ == "__main__":
+    main()
