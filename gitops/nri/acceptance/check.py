@@ -11,7 +11,7 @@ from gitops.nri.acceptance.decoding import undecodable
 from gitops.nri.acceptance.fault import Fault, Faults
 from gitops.nri.acceptance.machine import Machine
 from gitops.nri.acceptance.spec import Policy
-from gitops.nri.acceptance.table import BALLOONS, UNDECODABLE, Rules
+from gitops.nri.acceptance.table import RULES, UNDECODABLE, Rules
 from gitops.nri.schema.fields import Location
 
 
@@ -44,10 +44,6 @@ class Acceptance:
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     """In the order in which the plugin would find them; none for what is accepted."""
-
-
-RULES: dict[str, Rules] = {"BalloonsPolicy": BALLOONS}
-"""By kind."""
 
 
 def check(policy: Manifest, machine: Machine | None = None) -> Acceptance:

@@ -24,13 +24,16 @@ def cpu_classes(policy: Policy) -> Iterator[tuple[Location, Mapping[str, Any]]]:
 
 
 def without_name(policy: Policy) -> Faults:
-    """A class needs a name; the balloons policy takes the keys of the deprecated control.cpu.classes for names."""
-    legacy = get(policy.spec, "control", "cpu", "classes")
-    if isinstance(legacy, dict) and "" in legacy:
-        yield Fault(("spec", "control", "cpu", "classes", ""), "the CPU class has no name", "give it one")
+    """A class needs a name."""
     for at, given in cpu_classes(policy):
         if not text(given, "name"):
             yield Fault((*at, "name"), "the CPU class has no name", "give it one")
+
+
+def deprecated_without_name(policy: Policy) -> Faults:
+    """The balloons policy takes the entries of control.cpu.classes for CPU classes, and their keys for names."""
+    if "" in (get(policy.spec, "control", "cpu", "classes") or {}):
+        yield Fault(("spec", "control", "cpu", "classes", ""), "the CPU class has no name", "give it one")
 
 
 def same_name_twice(policy: Policy) -> Faults:

@@ -75,6 +75,9 @@ EDGES: dict[str, edges.Edge] = {
     "load-undefined": edges.load,
     "scheduling-class-undefined": edges.scheduling,
     "cpu-class-name-missing": edges.cpu_class(name=["", "named"]),
+    "cpu-class-deprecated-name-missing": edges.set_field(
+        "control.cpu.classes", {"": {}}, {"x": {}}, {"": {"minFreq": 1}}, {}
+    ),
     "cpu-class-name-duplicate": edges.cpu_class(name=["class0", "one", "two"]),
     "pct-priority-and-clos": edges.cpu_class(pctPriority=["", "high"], sstClosID=[0, 1]),
     "pct-priority-unknown": edges.cpu_class(pctPriority=["high", "low", "medium", ""]),

@@ -158,6 +158,11 @@ _SIDES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         "balloonTypes.0.schedulingClass",
     ),
     "cpu-class-name-missing": (_class(name=""), _class(), "cpuClasses.0.name"),
+    "cpu-class-deprecated-name-missing": (
+        {"control": {"cpu": {"classes": {"": {}}}}},
+        {"control": {"cpu": {"classes": {"slow": {}}}}},
+        "control.cpu.classes.",
+    ),
     "cpu-class-name-duplicate": (
         {"cpuClasses": [{"name": "a"}, {"name": "a"}]},
         {"cpuClasses": [{"name": "a"}, {"name": "b"}]},
