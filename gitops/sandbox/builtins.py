@@ -62,9 +62,7 @@ def _validate_crd(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
     spec = manifest["spec"]
     wanted = f"{spec['names']['plural']}.{spec['group']}"
     if manifest["metadata"]["name"] != wanted:
-        yield invalid_value(
-            "metadata.name", manifest["metadata"]["name"], 'must be spec.names.plural+"."+spec.group'
-        )
+        yield invalid_value("metadata.name", manifest["metadata"]["name"], 'must be spec.names.plural+"."+spec.group')
     if not re.fullmatch(SUBDOMAIN, spec["group"]):
         yield invalid_value("spec.group", spec["group"], "must be a lowercase RFC 1123 subdomain")
 
@@ -142,9 +140,7 @@ def common() -> tuple[Resource, ...]:
             short_names=("no",),
             columns=(Column("Status", _node_ready), Column("Roles", lambda _m: "<none>")),
         ),
-        resource(
-            "", "v1", "ConfigMap", short_names=("cm",), columns=(_DATA,), rules=Rules(validate=_validate_data)
-        ),
+        resource("", "v1", "ConfigMap", short_names=("cm",), columns=(_DATA,), rules=Rules(validate=_validate_data)),
         resource(
             "",
             "v1",
@@ -163,9 +159,7 @@ def common() -> tuple[Resource, ...]:
                 Column("Ready", _ready_ratio),
                 Column("Status", lambda m: m.get("status", {}).get("phase", "")),
             ),
-            rules=Rules(
-                default=lambda m: pods.default_pod(m.setdefault("spec", {})), validate=pods.validate_pod
-            ),
+            rules=Rules(default=lambda m: pods.default_pod(m.setdefault("spec", {})), validate=pods.validate_pod),
         ),
         resource("", "v1", "Event", short_names=("ev",), columns=(_age_free("reason"), _age_free("message"))),
         resource("", "v1", "ServiceAccount", short_names=("sa",)),

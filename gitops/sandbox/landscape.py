@@ -107,17 +107,13 @@ class Landscape:
     def connect(self, kubeconfig: bytes) -> Handler:
         """Return a way to the API server that a kubeconfig of this landscape names, without any socket."""
         config = yaml.safe_load(kubeconfig)
-        current = next(item for item in config["contexts"] if item["name"] == config["current-context"])[
-            "context"
-        ]
+        current = next(item for item in config["contexts"] if item["name"] == config["current-context"])["context"]
         cluster = next(item for item in config["clusters"] if item["name"] == current["cluster"])["cluster"]
         user = next(item for item in config["users"] if item["name"] == current["user"])["user"]
         path = urlparse(cluster["server"]).path.strip("/")
         return lambda request: self.answer(path, user["token"], request)
 
-    def answer(
-        self, base_path: str, token: str, request: Request, patience: Patience = "backlog"
-    ) -> Response:
+    def answer(self, base_path: str, token: str, request: Request, patience: Patience = "backlog") -> Response:
         """Answer one request to one API server.
 
         Raises:
@@ -206,23 +202,17 @@ class Landscape:
                 cluster = Cluster(name, self.store, self.clock, builtins.common())
                 self._shoots[name] = ApiServer(cluster)
                 for namespace in ("default", "kube-system", "kube-public", "kube-node-lease"):
-                    inside.create(
-                        cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-                    )
+                    inside.create(cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
                 known = self._extensions.get(name, set())
                 furnishing.furnish(cluster, shoot, known, self.options.extensions)
                 cluster.crd_delay = self.options.crd_delay
             return self._shoots[name]
 
-    def _patch_policy_status(
-        self, cluster: str, plural: str, namespace: str, name: str, patch: Manifest
-    ) -> None:
+    def _patch_policy_status(self, cluster: str, plural: str, namespace: str, name: str, patch: Manifest) -> None:
         server = self._shoots.get(cluster)
         if server is not None:
             path = f"/apis/config.nri/v1alpha1/namespaces/{namespace}/{plural}/{name}/status"
-            inside.patch(
-                server.cluster, path, patch, f"nri-resource-policy-{plural.removesuffix('policies')}"
-            )
+            inside.patch(server.cluster, path, patch, f"nri-resource-policy-{plural.removesuffix('policies')}")
 
     def _notice(self, event: Event) -> None:
         where = event.collection
@@ -234,10 +224,7 @@ class Landscape:
                 self._gardenlet.notice(name, event.stored.manifest())
         elif where.cluster in self._shoots:
             self._agents.notice(self._shoots[where.cluster].cluster, event)
-        elif (
-            where == Where("garden", "core.gardener.cloud", "controllerdeployments")
-            and event.type == "MODIFIED"
-        ):
+        elif where == Where("garden", "core.gardener.cloud", "controllerdeployments") and event.type == "MODIFIED":
             self.clock.call_later(self.options.pace.care, lambda: self._roll_out(event.stored.name))
 
     def _roll_out(self, kind: str) -> None:
@@ -274,9 +261,7 @@ class Landscape:
             status = {
                 **original["status"],
                 "uid": metadata["uid"],
-                "advertisedAddresses": [
-                    {"name": "external", "url": self.url(f"{metadata['namespace']}/{name}")}
-                ],
+                "advertisedAddresses": [{"name": "external", "url": self.url(f"{metadata['namespace']}/{name}")}],
             }
             copy = {**original, "metadata": metadata, "status": status}
             self.store.put(where, copy)
@@ -303,9 +288,7 @@ class Landscape:
         self.patch_shoot(name, {"status": status}, "status")
         tasks = {"shoot.gardener.cloud/tasks": None}
         labels = {"shoot.gardener.cloud/status": "healthy"}
-        self.patch_shoot(
-            name, {"metadata": {"annotations": tasks, "labels": labels, "finalizers": ["gardener"]}}
-        )
+        self.patch_shoot(name, {"metadata": {"annotations": tasks, "labels": labels, "finalizers": ["gardener"]}})
         settled = self.shoot(name)
         if settled is None:
             raise RuntimeError(f"{name} has not been created")
@@ -328,9 +311,7 @@ class Landscape:
                 raise ApiError(429, "TooManyRequests", text, {"retryAfterSeconds": fault.retry_after}, retry)
             case "Unavailable":
                 text = "the server is currently unable to handle the request"
-                raise ApiError(
-                    503, "ServiceUnavailable", text, {"retryAfterSeconds": fault.retry_after}, retry
-                )
+                raise ApiError(503, "ServiceUnavailable", text, {"retryAfterSeconds": fault.retry_after}, retry)
             case "InternalError":
                 raise ApiError(500, "InternalError", "Internal error occurred: the sandbox was told to fail")
             case "Conflict":

@@ -95,9 +95,7 @@ def validate_daemon_set(manifest: Manifest, _old: Manifest | None) -> Iterable[C
         yield invalid_value("spec.selector", {}, "empty selector is invalid for daemonset")
     labels = template["metadata"].get("labels") or {}
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        yield invalid_value(
-            "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
-        )
+        yield invalid_value("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
     yield from _validate_containers(template["spec"], "spec.template.spec")
 
 

@@ -87,9 +87,7 @@ def surroundings(shoots: Sequence[Manifest], identity: str, extensions: Iterable
         yield {**binding, "provider": {"type": "local"}, "credentialsRef": reference}
     for name in sorted({_profile_name(shoot) for shoot in shoots}):
         yield _profile(name, [shoot for shoot in shoots if _profile_name(shoot) == name])
-    for kind in sorted(
-        {*extensions, *(item["type"] for shoot in shoots for item in shoot["spec"]["extensions"])}
-    ):
+    for kind in sorted({*extensions, *(item["type"] for shoot in shoots for item in shoot["spec"]["extensions"])}):
         yield from _registration(kind)
 
 
@@ -168,7 +166,5 @@ def installation(kind: str, registration: Manifest, deployment: Manifest, now: s
         }
         for name, status in states
     ]
-    found = _object(
-        "core.gardener.cloud/v1beta1", "ControllerInstallation", f"{kind}-sandbox", spec=references
-    )
+    found = _object("core.gardener.cloud/v1beta1", "ControllerInstallation", f"{kind}-sandbox", spec=references)
     return {**found, "status": {"conditions": listed}}

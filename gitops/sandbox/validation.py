@@ -110,9 +110,7 @@ def status_of(manifest: Manifest, schema: Schema) -> list[Cause]:
 def _node(value: Any, schema: Schema, path: str, inner: str) -> Iterator[Cause]:
     wrong = _wrong_type(value, schema)
     if wrong:
-        yield type_invalid(
-            path, wrong, f'{inner or path} in body must be of type {_expected(schema)}: "{wrong}"'
-        )
+        yield type_invalid(path, wrong, f'{inner or path} in body must be of type {_expected(schema)}: "{wrong}"')
         return
     yield from _scalar(value, schema, path, inner or path)
     if isinstance(value, dict):
@@ -171,20 +169,14 @@ def _scalar(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause
             text = f"Too long: may not be more than {raw['maxLength']} bytes"
             yield Cause(path, "FieldValueTooLong", text)
         if len(value) < raw.get("minLength", 0):
-            yield invalid_value(
-                path, value, f"{shown} in body should be at least {raw['minLength']} chars long"
-            )
+            yield invalid_value(path, value, f"{shown} in body should be at least {raw['minLength']} chars long")
         if not _well_formed(value, raw.get("format", "")):
             yield invalid_value(path, value, f'{shown} in body must be of type {raw["format"]}: "{value}"')
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if value < raw.get("minimum", value):
-            yield invalid_value(
-                path, value, f"{shown} in body should be greater than or equal to {raw['minimum']}"
-            )
+            yield invalid_value(path, value, f"{shown} in body should be greater than or equal to {raw['minimum']}")
         if value > raw.get("maximum", value):
-            yield invalid_value(
-                path, value, f"{shown} in body should be less than or equal to {raw['maximum']}"
-            )
+            yield invalid_value(path, value, f"{shown} in body should be less than or equal to {raw['maximum']}")
 
 
 _FORMATS = {

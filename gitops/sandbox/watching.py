@@ -31,9 +31,7 @@ def watch(cluster: Cluster, scope: Scope, request: Request, patience: Patience) 
     )
 
 
-def _lines(
-    cluster: Cluster, scope: Scope, request: Request, revision: int, patience: Patience
-) -> Iterator[bytes]:
+def _lines(cluster: Cluster, scope: Scope, request: Request, revision: int, patience: Patience) -> Iterator[bytes]:
     show = _Shown(cluster, scope, request)
     where = cluster.collection(scope.resource)
     seconds = int(request.parameter("timeoutSeconds") or 1800)

@@ -151,9 +151,7 @@ def check_name(manifest: Manifest, scope: Scope) -> None:
         text = f"the name of the object ({scope.name} based on URL) was undeterminable"
         raise bad_request(f"{text}: name must be provided")
     if sent != scope.name:
-        raise bad_request(
-            f"the name of the object ({sent}) does not match the name on the URL ({scope.name})"
-        )
+        raise bad_request(f"the name of the object ({sent}) does not match the name on the URL ({scope.name})")
 
 
 def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | None) -> Manifest:
@@ -191,9 +189,7 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
 
 def kept(cluster: Cluster, resource: Resource, manifest: Manifest) -> Manifest:
     """Store an object and return it as served."""
-    manifest["metadata"] = {
-        name: value for name, value in manifest["metadata"].items() if value not in (None, {}, [])
-    }
+    manifest["metadata"] = {name: value for name, value in manifest["metadata"].items() if value not in (None, {}, [])}
     stored = cluster.store.put(cluster.collection(resource), converted(manifest, resource.stored_version))
     if resource.group == crds.GROUP:
         answer_now = stored.manifest()
@@ -219,9 +215,7 @@ def gone(cluster: Cluster, resource: Resource, manifest: Manifest) -> None:
         for inner in cluster.resources():
             if inner.namespaced and inner.api_version == inner.stored_version:
                 for item in list(cluster.all(inner, metadata["name"])):
-                    cluster.store.delete(
-                        cluster.collection(inner), metadata["name"], item["metadata"]["name"]
-                    )
+                    cluster.store.delete(cluster.collection(inner), metadata["name"], item["metadata"]["name"])
     cluster.store.delete(cluster.collection(resource), metadata.get("namespace", ""), metadata["name"])
 
 
@@ -231,9 +225,7 @@ def recognised(document: object, resource: Resource, request: Request) -> Manife
     shown = f"{text[:30]} ..." if len(text) > 30 else text
     where = f"the object provided is unrecognized (must be of type {resource.kind}): "
     if not isinstance(document, dict):
-        raise bad_request(
-            f"{where}couldn't get version/kind; json parse error: json: cannot unmarshal ({shown})"
-        )
+        raise bad_request(f"{where}couldn't get version/kind; json parse error: json: cannot unmarshal ({shown})")
     manifest = decoding.plain(document)
     if resource.custom and not manifest.get("kind"):
         raise bad_request(f"{where}Object 'Kind' is missing in '{text}' ({shown})")
@@ -241,8 +233,7 @@ def recognised(document: object, resource: Resource, request: Request) -> Manife
     version = manifest.setdefault("apiVersion", resource.api_version)
     if version != resource.api_version:
         raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({resource.api_version})"
+            f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
         )
     if kind != resource.kind:
         name = (manifest.get("metadata") or {}).get("name", "")
@@ -258,9 +249,7 @@ def recognised(document: object, resource: Resource, request: Request) -> Manife
     return manifest
 
 
-def cleaned(
-    manifest: Manifest, resource: Resource, duplicates: tuple[str, ...], mode: str
-) -> tuple[str, ...]:
+def cleaned(manifest: Manifest, resource: Resource, duplicates: tuple[str, ...], mode: str) -> tuple[str, ...]:
     """Drop unknown fields in place and return warnings; raises 400 in strict mode or for a wrong type."""
     handled = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
     unknown = list(decoding.prune(manifest, resource.schema))
@@ -296,9 +285,7 @@ def defaulted(manifest: Manifest, resource: Resource) -> None:
 def _place(manifest: Manifest, scope: Scope) -> None:
     metadata = manifest["metadata"]
     if metadata.get("namespace", scope.namespace) not in {scope.namespace, ""}:
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if scope.resource.namespaced:
         metadata["namespace"] = scope.namespace
     else:

@@ -12,6 +12,9 @@ import pytest
 
 from tests.end_to_end.repository import Repository
 
+_OURS = str(Path(__file__).parents[2])
+"""Where the package lies that is tested, wherever another one may be installed."""
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -38,7 +41,7 @@ def gitops(repository: Repository, tmp_path: Path) -> Run:
         return subprocess.run(
             [sys.executable, "-m", "gitops", *arguments],
             cwd=repository.path,
-            env={"PATH": os.environ["PATH"], "HOME": str(home), **environment},
+            env={"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": _OURS, **environment},
             capture_output=True,
             text=True,
             check=False,
