@@ -9,6 +9,7 @@ import click
 
 from gitops.cli.exits import Exit, run
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.migrate import migrate
 from gitops.cli.offline import render, schema, validate
 from gitops.cli.policy import policy
 from gitops.cli.reconcile import reconcile
@@ -21,7 +22,7 @@ def gitops() -> None:
     """Reconcile Gardener Shoots and NRI resource policies from git, in gated waves."""
 
 
-for _command in (validate, render, plan, diff, reconcile, status, history, schema, sandbox, policy):
+for _command in (validate, render, plan, diff, reconcile, status, history, schema, sandbox, policy, migrate):
     gitops.add_command(_command)
 
 
