@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gitops.nri.acceptance.amounts import to_int64, truncated
+from gitops.nri.acceptance.amounts import truncated
 from gitops.nri.acceptance.cpus import allowed_cpus, reserved_count
 from gitops.nri.acceptance.fault import Fault, Faults
 from gitops.nri.acceptance.machine import Machine
+from gitops.nri.acceptance.quantities import to_int64
 from gitops.nri.acceptance.spec import PRIORITIES, BalloonType, Policy, text
 
 _PATIENCE = 10_000

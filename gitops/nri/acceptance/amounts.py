@@ -5,19 +5,13 @@ Source: nri-plugins pkg/apis/config/v1alpha1/resmgr/policy/config.go (Constraint
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from decimal import ROUND_UP, Decimal
 from enum import Enum
 from typing import Any
 
 from gitops.manifest import get
 from gitops.nri.acceptance.cpuset import CpuSet, parse_cpuset
-from gitops.ownership.equality import quantity
-
-_WORD = 2**64
-_NO_DIGITS = re.compile(r"^([+-]?)\.?(?![\d.+-])")
-"""`.`, `+` and `k` are quantities, of 0."""
+from gitops.nri.acceptance.quantities import milli_value, to_int64
 
 
 class Kind(Enum):
@@ -50,7 +44,7 @@ class Amount:
         Raises:
             ValueError: it is not a quantity.
         """
-        return truncated(to_int64(_milli(self.text) + 999), 1000)
+        return truncated(to_int64(milli_value(self.text) + 999), 1000)
 
 
 def amount(spec: Any, constraint: str) -> Amount | None:
@@ -71,19 +65,3 @@ def amount(spec: Any, constraint: str) -> Amount | None:
 def truncated(number: int, divisor: int) -> int:
     """Division as Go does it, towards zero."""
     return abs(number) // divisor * (1 if number >= 0 else -1)
-
-
-def to_int64(number: int) -> int:
-    """The number as 64 bits hold it: the plugin's arithmetic wraps around."""
-    return (number + _WORD // 2) % _WORD - _WORD // 2
-
-
-def _milli(text: str) -> int:
-    """As Quantity.MilliValue of apimachinery, with what becomes of numbers that are too large for it."""
-    number = quantity(_NO_DIGITS.sub(r"\g<1>0", text)) if text and text.isascii() and text == text.strip() else None
-    if number is None:
-        raise ValueError(f"{text!r} is not a quantity such as 2 or 1500m")
-    milli = int((number * 1000).to_integral_value(ROUND_UP))
-    if milli == to_int64(milli):
-        return milli
-    return to_int64(milli) if text.lstrip("+-").isdigit() and number == Decimal(to_int64(int(number))) else 0

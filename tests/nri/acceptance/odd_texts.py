@@ -16,6 +16,16 @@ def _quantity(random: Random) -> Spec:
     return {"reservedResources": {"cpu": _text(random, "012..+-eEmkKiMGnu ", 4)}}
 
 
+def _large_quantity(random: Random) -> Spec:
+    digits = "".join(random.choice("0123456789") for _ in range(random.choice([1, 6, 12, 17, 18, 19, 20, 25])))
+    number = random.choice([digits, digits, "9223372036854775807", "9223372036854775", "2"])
+    decimals = random.choice(["", "", ".", f".{digits}", ".0000000001"])
+    suffix = random.choice(
+        [*"numkMGTPE", "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e0", "E-1", "e-18", "E3", "e40", "E-40"]
+    )
+    return {"reservedResources": {"cpu": random.choice(["", "+", "-"]) + number + decimals + suffix}}
+
+
 def _cpus(random: Random) -> Spec:
     return {"reservedResources": {"cpu": "cpuset:" + _text(random, "0123,-+ ", 5)}}
 
@@ -40,6 +50,7 @@ def _duration(random: Random) -> Spec:
 
 ODD_TEXTS: dict[str, Callable[[Random], Spec]] = {
     "quantity": _quantity,
+    "large quantity": _large_quantity,
     "cpus": _cpus,
     "glob": _glob,
     "key": _key,

@@ -15,7 +15,8 @@ import pytest
 
 from gitops.nri.acceptance.check import Acceptance, Verdict, check
 from gitops.nri.acceptance.machine import Machine
-from gitops.nri.acceptance.table import BALLOONS
+from gitops.nri.acceptance.table import BALLOONS, TOPOLOGY_AWARE
+from tests.nri.acceptance import topology_aware
 from tests.nri.acceptance.generator import Case, generate
 from tests.nri.acceptance.odd_texts import ODD_TEXTS
 from tests.nri.oracle import Answer, ask
@@ -83,6 +84,22 @@ def test_the_plugin_reads_odd_texts_as_we_do(what: str) -> None:
         if _disagree(ours, theirs)
     ] == []
     assert len({answer.accepted for answer in answers}) == 2, "none of them was odd, or all were too odd"
+
+
+def test_the_topology_aware_plugin_never_disagrees_either() -> None:
+    cases = [topology_aware.generate(Random(f"topology {number}")) for number in range(_PAIRS // 2)]  # noqa: S311
+    answers = ask(cases, "TopologyAwarePolicy")
+
+    checked = [check({"kind": "TopologyAwarePolicy", "spec": spec}, machine) for spec, machine in cases]
+    assert [
+        f"{case}: we say {ours}, the plugin {theirs}"
+        for case, ours, theirs in zip(cases, checked, answers, strict=True)
+        if _disagree(ours, theirs)
+    ] == []
+    met = {finding.rule for ours in checked for finding in ours.findings}
+    own = {"qos-class-unknown", "shared-cpu-class-missing", "cpu-class-undefined", *TOPOLOGY_AWARE.on_machine}
+    assert own | {"reserved-missing", "scheduling-class-undefined"} <= met
+    assert sum(answer.accepted for answer in answers) > _PAIRS // 20
 
 
 def _disagree(ours: Acceptance, theirs: Answer) -> bool:

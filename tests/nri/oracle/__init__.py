@@ -1,4 +1,4 @@
-"""Ask the real balloons plugin whether it accepts a policy on a machine.
+"""Ask the real plugins, balloons and topology-aware, whether they accept a policy on a machine.
 
 `main.go` runs the acceptance code of nri-plugins v0.14.0 on a made-up sysfs. `topology/` stands in for a nested
 module that the module proxy does not serve. The binary is built once per set of inputs, outside the tree.
@@ -34,13 +34,18 @@ class Answer:
     """The plugin's own words; empty when it accepts."""
 
 
-def ask(questions: Iterable[tuple[Mapping[str, Any], Machine]]) -> list[Answer]:
+def ask(questions: Iterable[tuple[Mapping[str, Any], Machine]], kind: str = "BalloonsPolicy") -> list[Answer]:
     """The plugin's answers to pairs of a spec and a machine, in their order.
+
+    Args:
+        questions: specs of policies of one kind, as the API server would store them.
+        kind: `BalloonsPolicy` or `TopologyAwarePolicy`.
 
     Raises:
         BuildError: the plugin cannot be built.
     """
-    lines = "".join(json.dumps({"spec": spec, "machine": _machine(machine)}) + "\n" for spec, machine in questions)
+    asked = ({"kind": kind, "spec": spec, "machine": _machine(machine)} for spec, machine in questions)
+    lines = "".join(json.dumps(question) + "\n" for question in asked)
     command = ["nice", str(binary())]
     run = subprocess.run(
         command,

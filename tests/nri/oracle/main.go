@@ -1,8 +1,8 @@
-// Command balloonsoracle asks the real balloons plugin whether it accepts a policy on a machine.
+// Command balloonsoracle asks the real plugins, balloons and topology-aware, whether they accept a policy on a machine.
 //
 // It reads one JSON document a line from standard input,
 //
-//	{"spec": BalloonsPolicySpec, "machine": {"packages": 2, "nodes": 2, "cores": 2, "threads": 2, "memory": bytes}}
+//	{"kind": "BalloonsPolicy", "spec": BalloonsPolicySpec, "machine": {"packages": 2, "nodes": 2, "cores": 2, "threads": 2, "memory": bytes}}
 //
 // and answers each with {"accepted": bool, "stage": "decode|validate|setup", "error": "..."}.
 // nodes is per package, cores per node, threads per core; "isolated" lists isolated CPUs.
@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	balloons "github.com/containers/nri-plugins/cmd/plugins/balloons/policy"
+	topologyaware "github.com/containers/nri-plugins/cmd/plugins/topology-aware/policy"
 	cfgapi "github.com/containers/nri-plugins/pkg/apis/config/v1alpha1"
 	"github.com/containers/nri-plugins/pkg/irq"
 	"github.com/containers/nri-plugins/pkg/resmgr/cache"
@@ -32,6 +33,7 @@ type machine struct {
 	Isolated                        string
 }
 type question struct {
+	Kind    string          `json:"kind"`
 	Spec    json.RawMessage `json:"spec"`
 	Machine machine         `json:"machine"`
 }
@@ -139,14 +141,23 @@ func fakeSys(root string, m machine) {
 	}
 }
 
+// resource is a policy of either kind.
+type resource interface {
+	Validate() error
+	PolicyConfig() interface{}
+}
+
 func ask(q question) (a answer) {
 	defer func() {
 		if r := recover(); r != nil {
 			a = answer{Stage: "panic", Error: fmt.Sprint(r)}
 		}
 	}()
-	bp := &cfgapi.BalloonsPolicy{}
-	if err := json.Unmarshal([]byte(`{"spec":`+string(q.Spec)+`}`), bp); err != nil {
+	cfg, backend := resource(&cfgapi.BalloonsPolicy{}), balloons.New()
+	if q.Kind == "TopologyAwarePolicy" {
+		cfg, backend = &cfgapi.TopologyAwarePolicy{}, topologyaware.New()
+	}
+	if err := json.Unmarshal([]byte(`{"spec":`+string(q.Spec)+`}`), cfg); err != nil {
 		return answer{Stage: "decode", Error: err.Error()}
 	}
 	root, err := rootOf(q.Machine)
@@ -155,7 +166,7 @@ func ask(q question) (a answer) {
 	}
 	sysfs.SetSysRoot(root)
 	irq.SetProcRoot(root)
-	if err := bp.Validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return answer{Stage: "validate", Error: err.Error()}
 	}
 	sys, err := sysfs.DiscoverSystem()
@@ -169,9 +180,9 @@ func ask(q question) (a answer) {
 	if err != nil {
 		return answer{Stage: "machine", Error: err.Error()}
 	}
-	b := balloons.New()
-	cfg := bp.PolicyConfig() // as the resource manager asks for it: control.cpu.classes become cpuClasses
-	if err := b.Setup(&policy.BackendOptions{System: sys, Cache: cch, Config: cfg}); err != nil {
+	// PolicyConfig is what the resource manager asks for: control.cpu.classes become cpuClasses.
+	options := &policy.BackendOptions{System: sys, Cache: cch, Config: cfg.PolicyConfig()}
+	if err := backend.Setup(options); err != nil {
 		return answer{Stage: "setup", Error: err.Error()}
 	}
 	return answer{Accepted: true}
