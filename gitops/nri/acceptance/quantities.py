@@ -91,7 +91,8 @@ def _fast(parts: _Parts) -> tuple[int, int] | None:
 def _scaled(value: int, scale: int) -> int:
     power = scale + _MILLI
     if power < 0:
-        quotient, rest = divmod(abs(value), 10**-power)
+        divisor: int = 10**-power
+        quotient, rest = divmod(abs(value), divisor)
         return (quotient + bool(rest)) * (1 if value >= 0 else -1)
     exact = value * 10**power
     # Some powers are multiplied at once and wrap around, the others step by step and give up.
@@ -111,7 +112,7 @@ def _slow(parts: _Parts) -> int:
     if parts.base == 2 and unscaled > _MOST * 10**_NANO:
         return to_int64(parts.sign * _MOST * 10**_MILLI)
     unscaled *= parts.sign
-    step = 10 ** (_NANO - _MILLI)
+    step: int = 10 ** (_NANO - _MILLI)
     if unscaled < _MOST:
         wrapped = to_int64(unscaled)
         quotient = abs(wrapped) // step * (1 if wrapped >= 0 else -1)
