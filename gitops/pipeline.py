@@ -16,13 +16,12 @@ from gitops.live.garden import check_identity, observe_garden
 from gitops.manifest import Manifest, Target, get
 from gitops.plan.document import digest
 from gitops.plan.observed import Inside, Observed, Unobserved
-from gitops.plan.planning import Planned, kinds_inside, make_plan
+from gitops.plan.planning import Planned, kinds_inside, make_plan, pruning
 from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
 from gitops.rollout.rollout import Rollout
-from gitops.rollout.step import Prune
 from gitops.rollout.wave import Rules
 
 
@@ -64,8 +63,11 @@ def observe(world: World, desired: Desired) -> Mapping[Target, Observed]:
         shoot = garden.shoots.get(target)
         return Observed(shoot, server_time, _look_inside(effects, desired, target, shoot))
 
-    with ThreadPoolExecutor(world.threads, thread_name_prefix="observe") as pool:
+    pool = ThreadPoolExecutor(world.threads, thread_name_prefix="observe")
+    try:
         return dict(zip(desired.shoots, pool.map(look, desired.shoots), strict=True))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # who ends early does not wait for those that never answer
 
 
 def plan(world: World, desired: Desired) -> tuple[Planned, Mapping[Target, Observed]]:
@@ -124,18 +126,13 @@ def _roll_out(
     started: datetime,
     on_change: Callable[[Rollout], None],
 ) -> Rollout:
-    rules = Rules(desired.overlay, _pruning(desired), pace.poll)
+    rules = Rules(desired.overlay, pruning(desired), pace.poll)
     rollout = Rollout(desired, observed, rules, world.clock.now())
     effects = Effects(desired, world.garden, world.access, world.clock)
     deadline = started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=deadline, on_change=on_change)
     return rollout
-
-
-def _pruning(desired: Desired) -> Prune:
-    """An overlay that declares nothing inside any shoot looks the same as one that failed to render."""
-    return Prune.ALLOWED if any(shoot.objects for shoot in desired.shoots.values()) else Prune.WITHHELD
 
 
 def _look_inside(

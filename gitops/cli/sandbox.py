@@ -19,7 +19,7 @@ from gitops.manifest import GARDEN, Manifest
 from gitops.pipeline import World
 from gitops.sandbox import Handler, Landscape, Options, UnreachableError, VirtualClock
 from gitops.sandbox import Request as SandboxRequest
-from gitops.sandbox.landscape import POLICY_CRDS
+from gitops.sandbox.options import POLICY_CRDS
 
 LONGEST_PAUSE = 1.0
 """Real seconds that any jump in time takes at most, so that nobody watches an hour of soak."""

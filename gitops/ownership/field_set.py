@@ -34,7 +34,9 @@ def declared_fields(manifest: Any, lists: ListKeys, at: Path = ()) -> Iterator[t
 
 
 def _all_named(elements: list[Any], key: str) -> bool:
-    return all(isinstance(element, Mapping) and element.get(key) is not None for element in elements)
+    """Whether the key tells every element from every other; otherwise the list is one value."""
+    names = [element.get(key) if isinstance(element, Mapping) else None for element in elements]
+    return None not in names and len(set(map(str, names))) == len(names)
 
 
 def to_fields_v1(fields: FieldSet) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from gitops.errors import ApiError, GitopsError, Refused, Throttled, Unreachable
 from gitops.gardener.shoot_gate import shoot_gate
 from gitops.gardener.shoot_merge import new_shoot, patch_of
 from gitops.gardener.shoot_record import read_record
-from gitops.manifest import Manifest, Ref, get
+from gitops.manifest import GARDEN, Manifest, Ref, get, pointer, ref_of
 from gitops.nri.policy_gate import policy_gate
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import members, parent
@@ -22,17 +22,10 @@ from gitops.plan.changes import Action, Change
 from gitops.plan.ignoring import ignored_by
 from gitops.plan.inside import to_apply, writing_order
 from gitops.plan.observed import Inside, Observed, Unobserved
-from gitops.plan.planning import kinds_inside, plan_shoot
+from gitops.plan.planning import Prune, kinds_inside, plan_shoot
 from gitops.plan.shoot import declared_kinds, merge_of
 from gitops.rollout.kstatus import kstatus
 from gitops.verdict import Status, Verdict, current
-
-
-class Prune(Enum):
-    """Whether a run may take away what is declared no longer."""
-
-    ALLOWED = "allowed"
-    WITHHELD = "withheld"
 
 
 class Where(Enum):
@@ -54,6 +47,8 @@ class PatchShoot:
     """One guarded patch of the live Shoot."""
 
     operations: tuple[dict[str, Any], ...]
+    fields: tuple[str, ...] = ()
+    """Pointers to the declared fields that it changes, as the plan names them; none where only the record changes."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +118,17 @@ Write = CreateShoot | PatchShoot | ApplyObjects | PruneObjects
 Step = Write | LookInside | Await | Unanswered | Settled
 
 
+def subject(write: Write) -> str:
+    """What a write is about, in words that are the same whenever the same is written again."""
+    match write:
+        case CreateShoot(manifest):
+            return str(ref_of(GARDEN, manifest))
+        case PatchShoot(_, fields):
+            return ", ".join(sorted(fields)) or "what is owned of the Shoot"
+        case ApplyObjects(manifests=manifests) | PruneObjects(manifests=manifests):
+            return ", ".join(str(ref_of(GARDEN, manifest)) for manifest in manifests)
+
+
 def next_step(desired: DesiredShoot, overlay: Overlay, observed: Observed, prune: Prune) -> Step:
     """What to do about one shoot: the same observation always gives the same step.
 
@@ -161,7 +167,8 @@ def _write_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed, ch
     if confined and outcome.changes_spec and get(live, "status", "lastOperation", "state") == "Processing":
         # An operation that runs already would end after our write without having seen it (see shoot_gate).
         return Await(Where.GARDEN, "an operation is running; its end would be mistaken for the roll-out of our change")
-    return PatchShoot(tuple(patch_of(outcome, observed.server_time)))
+    fields = tuple(pointer(difference.path) for difference in outcome.differences if not difference.kept)
+    return PatchShoot(tuple(patch_of(outcome, observed.server_time)), fields)
 
 
 def _shoot_gate(desired: DesiredShoot, live: Manifest) -> Step | None:

@@ -1,54 +1,24 @@
 """A whole landscape in one process: the garden, its shoots, and everybody who works on them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlparse
 
 import yaml
 
-from gitops.sandbox import access, agents, builtins, furnishing, gardenlet, inside, nodes, seeding
+from gitops.sandbox import access, agents, builtins, furnishing, gardenlet, inside, seeding
 from gitops.sandbox.access import Issuer, Tokens
 from gitops.sandbox.api import ApiServer
 from gitops.sandbox.clock import Clock, VirtualClock
 from gitops.sandbox.cluster import Cluster
-from gitops.sandbox.faults import Faults, RequestFault, facts
-from gitops.sandbox.gardenlet import Pace
+from gitops.sandbox.faults import Faults, facts, failure
+from gitops.sandbox.options import Options
 from gitops.sandbox.store import Collection as Where
 from gitops.sandbox.store import Event, Store
 from gitops.sandbox.watching import Patience
-from gitops.sandbox.wire import MODIFIED, ApiError, Manifest, Request, Response, UnreachableError, encoded
+from gitops.sandbox.wire import ApiError, Manifest, Request, Response, UnreachableError, encoded
 
 Handler = Callable[[Request], Response]
 """One client's way to one API server."""
-
-POLICY_CRDS = (
-    "config.nri_balloonspolicies",
-    "config.nri_topologyawarepolicies",
-    "config.nri_templatepolicies",
-    "topology.node.k8s.io_noderesourcetopologies",
-)
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a landscape is made."""
-
-    identity: str = "sandbox"
-    """What ConfigMap kube-system/cluster-identity says."""
-    extensions: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"cri-resmgr-extension": POLICY_CRDS, "nri-resource-policy": POLICY_CRDS}
-    )
-    """CRDs (files in data/) that an extension type brings into a shoot. Shoots start without them."""
-    copies: int = 0
-    """Shoots added by copying the given ones, for scale."""
-    policy_namespace: str = "kube-system"
-    """Where the agents look for policies."""
-    latency: float = 0.0
-    """Seconds every answer takes, in landscape time."""
-    pace: Pace = field(default_factory=Pace)
-    """How long operations take."""
-    crd_delay: float = 1.0
-    """Landscape seconds until a CRD's resource is served in a shoot."""
 
 
 class Landscape:
@@ -60,7 +30,7 @@ class Landscape:
         clock: Clock | None = None,
         *,
         faults: Faults | None = None,
-        options: Options = Options(),
+        options: Options | None = None,
     ) -> None:
         self.clock: Clock = clock or VirtualClock()
         """The landscape's time."""
@@ -68,7 +38,7 @@ class Landscape:
         """What goes wrong."""
         self.store = Store()
         """Everything there is."""
-        self.options = options
+        self.options = options or Options()
         """How it was made."""
         self.base_url = "https://sandbox.invalid"
         """Where kubeconfigs point; a server replaces it."""
@@ -81,15 +51,16 @@ class Landscape:
         self._shoots: dict[str, ApiServer] = {}
         served = (*builtins.common(), *builtins.gardener())
         self._garden = ApiServer(Cluster("garden", self.store, self.clock, served), self._issuer)
-        self._gardenlet = gardenlet.Gardenlet(self, self.clock, self.faults, options.pace)
+        self._gardenlet = gardenlet.Gardenlet(self, self.clock, self.faults, self.options.pace)
         self._agents = agents.Agents(
             self.clock,
             self.faults,
             self._patch_policy_status,
-            namespace=options.policy_namespace,
-            reaction=options.pace.agents,
+            namespace=self.options.policy_namespace,
+            reaction=self.options.pace.agents,
         )
-        self._seed(shoots)
+        for name, settled in seeding.populate(self._garden.cluster, shoots, self.options, self.url):
+            self._gardenlet.adopt(name, settled)
         self.store.listeners.append(self._notice)
 
     # What clients use
@@ -107,10 +78,17 @@ class Landscape:
     def connect(self, kubeconfig: bytes) -> Handler:
         """Return a way to the API server that a kubeconfig of this landscape names, without any socket."""
         config = yaml.safe_load(kubeconfig)
+<<<<<<< HEAD
         current = next(item for item in config["contexts"] if item["name"] == config["current-context"])["context"]
         cluster = next(item for item in config["clusters"] if item["name"] == current["cluster"])["cluster"]
         user = next(item for item in config["users"] if item["name"] == current["user"])["user"]
         path = urlparse(cluster["server"]).path.strip("/")
+=======
+        context = _named(config["contexts"], config["current-context"])["context"]
+        cluster = _named(config["clusters"], context["cluster"])["cluster"]
+        user = _named(config["users"], context["user"])["user"]
+        path = urlparse(cluster["server"]).path
+>>>>>>> main
         return lambda request: self.answer(path, user["token"], request)
 
     def answer(self, base_path: str, token: str, request: Request, patience: Patience = "backlog") -> Response:
@@ -126,7 +104,11 @@ class Landscape:
             fault = self.faults.request(facts(name, request))
             server = self._server(name)
             if fault is not None:
-                self._suffer(fault, name, request)
+                self.clock.sleep(fault.seconds)
+                if fault.effect == "Unauthorized":
+                    self.tokens.expire(name)
+                if fault.effect != "Slow":
+                    raise failure(fault, f"{self.url(name)}{request.path}")
             if self.options.latency:
                 self.clock.sleep(self.options.latency)
             identity = self.tokens.identity(name, token)
@@ -237,6 +219,7 @@ class Landscape:
             path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{kind}-sandbox"
             inside.patch(self._garden.cluster, path, patch, "gardener-controller-manager")
 
+<<<<<<< HEAD
     def _seed(self, declared: Sequence[Manifest]) -> None:
         whole = [seeding.completed(shoot, self.options.extensions) for shoot in declared]
         cluster = self._garden.cluster
@@ -295,6 +278,8 @@ class Landscape:
         self._gardenlet.adopt(name, settled)
         return settled
 
+=======
+>>>>>>> main
     def _delete_due(self) -> None:
         for name in self.faults.due_deletions():
             namespace, _, short = name.partition("/")
@@ -303,6 +288,7 @@ class Landscape:
                 self.store.delete(shoots, namespace, short)
                 self.leave_shoot(name)
 
+<<<<<<< HEAD
     def _suffer(self, fault: RequestFault, name: str, request: Request) -> None:
         retry = {"Retry-After": str(fault.retry_after)}
         match fault.effect:
@@ -331,7 +317,13 @@ class Landscape:
             case "Reset":
                 raise UnreachableError(f"{self.url(name)} reset the connection")
 
+=======
+>>>>>>> main
 
 def _cluster_name(base_path: str) -> str:
     parts = base_path.strip("/").split("/")
     return "/".join(parts[1:3]) if parts[0] == "shoots" else "garden"
+
+
+def _named(items: Sequence[Manifest], name: str) -> Manifest:
+    return next(item for item in items if item["name"] == name)

@@ -17,7 +17,7 @@ from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
 from gitops.pipeline import World
 from gitops.sandbox import Handler, Landscape, NodeFault, Options, Pace, Request, RequestFault
-from gitops.sandbox.landscape import POLICY_CRDS
+from gitops.sandbox.options import POLICY_CRDS
 from tests.control_plane.client import JSON, USER_AGENT, Answer, Client
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
 from tests.end_to_end.repository import TYPE
