@@ -8,7 +8,7 @@ from hypothesis import given
 
 from gitops.manifest import Element
 from gitops.ownership.field_set import declared_fields, from_fields_v1, to_fields_v1
-from gitops.ownership.lists import NO_LISTS
+from gitops.ownership.lists import NO_LISTS, KeyedList
 from tests.ownership.manifests import LISTS, MANIFESTS, fields
 
 RED = Element("type", "red")
@@ -89,3 +89,11 @@ def test_names_with_colons_slashes_and_quotes_survive() -> None:
 def test_another_form_is_refused(stored: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         from_fields_v1(stored)
+
+
+def test_a_list_in_which_a_key_stands_twice_is_one_value() -> None:
+    tolerations = [{"key": "dedicated", "value": "a"}, {"key": "dedicated", "value": "b"}]
+
+    fields = dict(declared_fields({"tolerations": tolerations}, {("tolerations",): KeyedList("key")}))
+
+    assert fields == {("tolerations",): tolerations}
