@@ -64,14 +64,6 @@ def _default_registration(manifest: Manifest) -> None:
 
 
 def _validate_crd(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
-<<<<<<< HEAD
-    spec = manifest["spec"]
-    wanted = f"{spec['names']['plural']}.{spec['group']}"
-    if manifest["metadata"]["name"] != wanted:
-        yield invalid_value("metadata.name", manifest["metadata"]["name"], 'must be spec.names.plural+"."+spec.group')
-    if not re.fullmatch(SUBDOMAIN, spec["group"]):
-        yield invalid_value("spec.group", spec["group"], "must be a lowercase RFC 1123 subdomain")
-=======
     spec, name = manifest["spec"], manifest["metadata"].get("name")
     names, group = spec["names"], spec.get("group", "")
     for path, value in (
@@ -86,7 +78,6 @@ def _validate_crd(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
         yield invalid_value("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     if not re.fullmatch(SUBDOMAIN, group):
         yield invalid_value("spec.group", group, "must be a lowercase RFC 1123 subdomain")
->>>>>>> main
 
 
 def _default_crd(manifest: Manifest) -> None:
@@ -194,90 +185,7 @@ _ZERO: dict[str, Manifest] = {
 
 def common() -> tuple[Resource, ...]:
     """Return what every cluster serves."""
-<<<<<<< HEAD
-    return (
-        resource(
-            "",
-            "v1",
-            "Namespace",
-            namespaced=False,
-            subresources=_STATUS,
-            short_names=("ns",),
-            columns=(Column("Status", lambda m: m.get("status", {}).get("phase", "")),),
-            rules=Rules(default=_default_namespace, prepare=_prepare_namespace),
-        ),
-        resource(
-            "",
-            "v1",
-            "Node",
-            namespaced=False,
-            subresources=_STATUS,
-            short_names=("no",),
-            columns=(Column("Status", _node_ready), Column("Roles", lambda _m: "<none>")),
-        ),
-        resource("", "v1", "ConfigMap", short_names=("cm",), columns=(_DATA,), rules=Rules(validate=_validate_data)),
-        resource(
-            "",
-            "v1",
-            "Secret",
-            columns=(_age_free("type"), _DATA),
-            rules=Rules(default=_default_secret, validate=_validate_data),
-        ),
-        resource(
-            "",
-            "v1",
-            "Pod",
-            subresources=_STATUS,
-            short_names=("po",),
-            categories=("all",),
-            columns=(
-                Column("Ready", _ready_ratio),
-                Column("Status", lambda m: m.get("status", {}).get("phase", "")),
-            ),
-            rules=Rules(default=lambda m: pods.default_pod(m.setdefault("spec", {})), validate=pods.validate_pod),
-        ),
-        resource("", "v1", "Event", short_names=("ev",), columns=(_age_free("reason"), _age_free("message"))),
-        resource("", "v1", "ServiceAccount", short_names=("sa",)),
-        resource(
-            "apps",
-            "v1",
-            "DaemonSet",
-            subresources=_STATUS,
-            short_names=("ds",),
-            categories=("all",),
-            columns=(_age_free("status.desiredNumberScheduled"), _age_free("status.numberReady")),
-            blind_update=True,
-            rules=Rules(
-                default=pods.default_daemon_set,
-                prepare=pods.prepare_daemon_set,
-                raises_generation=spec_changed,
-                validate=pods.validate_daemon_set,
-            ),
-        ),
-        resource("coordination.k8s.io", "v1", "Lease"),
-        resource(_RBAC, "v1", "ClusterRole", namespaced=False),
-        resource(_RBAC, "v1", "ClusterRoleBinding", namespaced=False),
-        resource(_RBAC, "v1", "Role"),
-        resource(_RBAC, "v1", "RoleBinding"),
-        resource(
-            _EXTENSIONS,
-            "v1",
-            "CustomResourceDefinition",
-            CRDS,
-            namespaced=False,
-            subresources=_STATUS,
-            short_names=("crd", "crds"),
-            rules=Rules(
-                default=_default_crd,
-                prepare=_prepare_crd,
-                raises_generation=spec_changed,
-                validate=_validate_crd,
-            ),
-        ),
-    )
-=======
     return tuple(_resource(*line.split()) for line in _COMMON.strip().splitlines())
->>>>>>> main
 
 
 def gardener() -> tuple[Resource, ...]:

@@ -78,17 +78,10 @@ class Landscape:
     def connect(self, kubeconfig: bytes) -> Handler:
         """Return a way to the API server that a kubeconfig of this landscape names, without any socket."""
         config = yaml.safe_load(kubeconfig)
-<<<<<<< HEAD
-        current = next(item for item in config["contexts"] if item["name"] == config["current-context"])["context"]
-        cluster = next(item for item in config["clusters"] if item["name"] == current["cluster"])["cluster"]
-        user = next(item for item in config["users"] if item["name"] == current["user"])["user"]
-        path = urlparse(cluster["server"]).path.strip("/")
-=======
         context = _named(config["contexts"], config["current-context"])["context"]
         cluster = _named(config["clusters"], context["cluster"])["cluster"]
         user = _named(config["users"], context["user"])["user"]
         path = urlparse(cluster["server"]).path
->>>>>>> main
         return lambda request: self.answer(path, user["token"], request)
 
     def answer(self, base_path: str, token: str, request: Request, patience: Patience = "backlog") -> Response:
@@ -219,67 +212,6 @@ class Landscape:
             path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{kind}-sandbox"
             inside.patch(self._garden.cluster, path, patch, "gardener-controller-manager")
 
-<<<<<<< HEAD
-    def _seed(self, declared: Sequence[Manifest]) -> None:
-        whole = [seeding.completed(shoot, self.options.extensions) for shoot in declared]
-        cluster = self._garden.cluster
-        for manifest in seeding.surroundings(whole, self.options.identity, self.options.extensions):
-            inside.create(cluster, manifest)
-        for registration in list(
-            cluster.all(cluster.resource("core.gardener.cloud", "v1beta1", "controllerregistrations"))
-        ):
-            kind = registration["metadata"]["name"]
-            deployment = cluster.find("controllerdeployments", "", kind) or {}
-            made = seeding.installation(kind, registration, deployment, cluster.now())
-            status = made.pop("status")
-            inside.create(cluster, made, "gardener-controller-manager")
-            path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{kind}-sandbox/status"
-            inside.patch(self._garden.cluster, path, {"status": status}, "gardenlet")
-        settled = [self._settle(shoot) for shoot in whole]
-        where = cluster.collection(cluster.resource("core.gardener.cloud", "v1beta1", "shoots"))
-        for index in range(self.options.copies if settled else 0):
-            original = settled[index % len(settled)]
-            name = f"{original['metadata']['name']}-{index:04}"
-            metadata = {**original["metadata"], "name": name, "uid": cluster.new_uid()}
-            status = {
-                **original["status"],
-                "uid": metadata["uid"],
-                "advertisedAddresses": [{"name": "external", "url": self.url(f"{metadata['namespace']}/{name}")}],
-            }
-            copy = {**original, "metadata": metadata, "status": status}
-            self.store.put(where, copy)
-            self._gardenlet.adopt(f"{metadata['namespace']}/{name}", original)
-
-    def _settle(self, shoot: Manifest) -> Manifest:
-        """Create a Shoot and let its first operation be over."""
-        inside.create(self._garden.cluster, shoot, "gardener-dashboard")
-        name = f"{shoot['metadata']['namespace']}/{shoot['metadata']['name']}"
-        now = self._garden.cluster.now()
-        is_hibernated = bool((shoot["spec"].get("hibernation") or {}).get("enabled"))
-        operation = {"type": "Create", "state": "Succeeded", "progress": 100, "lastUpdateTime": now}
-        reason = "ConditionNotChecked" if is_hibernated else ""
-        status = {
-            "observedGeneration": 1,
-            "lastOperation": {**operation, "description": "Shoot cluster has been successfully created."},
-            "conditions": gardenlet.conditions(shoot, "True", now, reason),
-            "hibernated": is_hibernated,
-            "gardener": {"id": "sandbox", "name": "gardenlet-sandbox", "version": "v1.149.3"},
-            "technicalID": nodes.technical_id(shoot),
-            "uid": (self.shoot(name) or {})["metadata"]["uid"],
-            "advertisedAddresses": [{"name": "external", "url": self.url(name)}],
-        }
-        self.patch_shoot(name, {"status": status}, "status")
-        tasks = {"shoot.gardener.cloud/tasks": None}
-        labels = {"shoot.gardener.cloud/status": "healthy"}
-        self.patch_shoot(name, {"metadata": {"annotations": tasks, "labels": labels, "finalizers": ["gardener"]}})
-        settled = self.shoot(name)
-        if settled is None:
-            raise RuntimeError(f"{name} has not been created")
-        self._gardenlet.adopt(name, settled)
-        return settled
-
-=======
->>>>>>> main
     def _delete_due(self) -> None:
         for name in self.faults.due_deletions():
             namespace, _, short = name.partition("/")
@@ -288,37 +220,6 @@ class Landscape:
                 self.store.delete(shoots, namespace, short)
                 self.leave_shoot(name)
 
-<<<<<<< HEAD
-    def _suffer(self, fault: RequestFault, name: str, request: Request) -> None:
-        retry = {"Retry-After": str(fault.retry_after)}
-        match fault.effect:
-            case "TooManyRequests":
-                text = "the server has received too many requests and has asked us to try again later"
-                raise ApiError(429, "TooManyRequests", text, {"retryAfterSeconds": fault.retry_after}, retry)
-            case "Unavailable":
-                text = "the server is currently unable to handle the request"
-                raise ApiError(503, "ServiceUnavailable", text, {"retryAfterSeconds": fault.retry_after}, retry)
-            case "InternalError":
-                raise ApiError(500, "InternalError", "Internal error occurred: the sandbox was told to fail")
-            case "Conflict":
-                raise ApiError(409, "Conflict", f"Operation cannot be fulfilled: {MODIFIED}")
-            case "Unauthorized":
-                self.tokens.expire(name)
-                raise ApiError(401, "Unauthorized", "Unauthorized")
-            case "Forbidden":
-                raise ApiError(
-                    403, "Forbidden", f'forbidden: User "admin" cannot {request.method} path "{request.path}"'
-                )
-            case "Slow":
-                self.clock.sleep(fault.seconds)
-            case "BlackHole":
-                self.clock.sleep(fault.seconds)
-                raise TimeoutError(f"{self.url(name)} does not answer")
-            case "Reset":
-                raise UnreachableError(f"{self.url(name)} reset the connection")
-
-=======
->>>>>>> main
 
 def _cluster_name(base_path: str) -> str:
     parts = base_path.strip("/").split("/")

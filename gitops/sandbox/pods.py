@@ -90,16 +90,8 @@ def validate_daemon_set(manifest: Manifest, _old: Manifest | None) -> Iterable[C
     spec = manifest["spec"]
     selector = (spec.get("selector") or {}).get("matchLabels") or {}
     template = spec["template"]
-<<<<<<< HEAD
-    if not selector:
-        yield required("spec.selector")
-        yield invalid_value("spec.selector", {}, "empty selector is invalid for daemonset")
-    labels = template["metadata"].get("labels") or {}
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-=======
     labels = template["metadata"].get("labels")
     if not selector or any((labels or {}).get(key) != value for key, value in selector.items()):
->>>>>>> main
         yield invalid_value("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
     yield from _validate_containers(template["spec"], "spec.template.spec")
 

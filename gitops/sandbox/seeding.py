@@ -171,11 +171,7 @@ def installation(kind: str, registration: Manifest, deployment: Manifest, now: s
         }
         for name, status in states
     ]
-<<<<<<< HEAD
-    found = _object("core.gardener.cloud/v1beta1", "ControllerInstallation", f"{kind}-sandbox", spec=references)
-=======
     found = _object(f"{GARDENER}/v1beta1", "ControllerInstallation", f"{kind}-sandbox", spec=references)
->>>>>>> main
     return {**found, "status": {"conditions": listed}}
 
 

@@ -222,9 +222,6 @@ def review(new: Manifest, old: Manifest | None, context: Context) -> None:
     for index, worker in enumerate(new["spec"]["provider"].get("workers") or ()):
         if types and worker["machine"]["type"] not in types:
             cause = unsupported(f"spec.provider.workers[{index}].machine.type", worker["machine"]["type"], types)
-<<<<<<< HEAD
-            raise forbidden(GARDENER, "shoots", new["metadata"]["name"], f"{cause.field}: {cause.message}")
-=======
             raise forbidden(GARDENER, "shoots", name, f"{cause.field}: {cause.message}")
 
 
@@ -245,7 +242,6 @@ def _review_extensions(new: Manifest, context: Context) -> None:
         count = f"{len(problems)} error{'s' if len(problems) > 1 else ''} occurred:"
         text = "\n".join([count, *(f"\t* {problem}" for problem in problems)])
         raise forbidden(GARDENER, "shoots", new["metadata"]["name"], f"{text}\n\n")
->>>>>>> main
 
 
 def refuse_unconfirmed(shoot: Manifest) -> None:

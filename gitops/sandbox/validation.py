@@ -114,12 +114,8 @@ def _node(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause]:
     """Yield what is wrong with a value; `shown` is its path in texts, which may begin below status."""
     wrong = _wrong_type(value, schema)
     if wrong:
-<<<<<<< HEAD
-        yield type_invalid(path, wrong, f'{inner or path} in body must be of type {_expected(schema)}: "{wrong}"')
-=======
         yield type_invalid(path, wrong, f'{shown} in body must be of type {_expected(schema)}: "{wrong}"')
         yield from _enumerated(value, schema, path)
->>>>>>> main
         return
     yield from _scalar(value, schema, path, shown)
     if isinstance(value, dict):
@@ -173,17 +169,7 @@ def _scalar(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause
     raw = schema.raw
     yield from _enumerated(value, schema, path)
     if isinstance(value, str):
-<<<<<<< HEAD
-        if "pattern" in raw and not re.search(raw["pattern"], value):
-            yield invalid_value(path, value, f"{shown} in body should match '{raw['pattern']}'")
-        if len(value) > raw.get("maxLength", len(value)):
-            text = f"Too long: may not be more than {raw['maxLength']} bytes"
-            yield Cause(path, "FieldValueTooLong", text)
-        if len(value) < raw.get("minLength", 0):
-            yield invalid_value(path, value, f"{shown} in body should be at least {raw['minLength']} chars long")
-=======
         yield from _length(value, schema, path, shown)
->>>>>>> main
         if not _well_formed(value, raw.get("format", "")):
             yield type_invalid(path, value, f'{shown} in body must be of type {raw["format"]}: "{value}"')
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -191,8 +177,6 @@ def _scalar(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause
             yield invalid_value(path, value, f"{shown} in body should be greater than or equal to {raw['minimum']}")
         if value > raw.get("maximum", value):
             yield invalid_value(path, value, f"{shown} in body should be less than or equal to {raw['maximum']}")
-<<<<<<< HEAD
-=======
 
 
 def _length(value: str, schema: Schema, path: str, shown: str) -> Iterator[Cause]:
@@ -205,7 +189,6 @@ def _length(value: str, schema: Schema, path: str, shown: str) -> Iterator[Cause
         yield invalid_value(path, value, f"{shown} in body should be at least {shortest} chars long")
     elif not re.search(pattern, value):
         yield invalid_value(path, value, f"{shown} in body should match '{pattern}'")
->>>>>>> main
 
 
 _FORMATS = {
