@@ -15,6 +15,7 @@ from gitops.live.access import ShootAccess
 from gitops.live.garden import check_identity, observe_garden
 from gitops.manifest import Manifest, Target, get
 from gitops.plan.document import digest
+from gitops.plan.image_vectors import refuse_image_vectors
 from gitops.plan.observed import Inside, Observed, Unobserved
 from gitops.plan.planning import Planned, kinds_inside, make_plan, pruning
 from gitops.record.record import Record
@@ -54,6 +55,7 @@ def observe(world: World, desired: Desired) -> Mapping[Target, Observed]:
         Forbidden, Unreachable: the garden cannot be read, or some shoot may not be.
     """
     overlay = desired.overlay
+    refuse_image_vectors(overlay)
     check_identity(world.garden, overlay.garden.identity)
     garden = observe_garden(world.garden, overlay.garden.namespaces)
     server_time = garden.server_time or world.clock.now()

@@ -9,8 +9,10 @@ import click
 from gitops.cli.exits import Exit
 from gitops.cli.options import Source, chosen_overlay, output_option, overlay_argument, source_options
 from gitops.cli.terminal import stdout_style
+from gitops.clock import SystemClock
 from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired, compose
+from gitops.desired.image_vectors import read_image_vectors
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.render import render_shoot
 from gitops.desired.schema import OVERLAY_SCHEMA
@@ -43,9 +45,12 @@ def _validation_as(output: str, overlay: str, problems: list[Violation], warning
 
 def _violations(artifact: Artifact, overlay: str) -> tuple[list[Violation], list[Violation]]:
     try:
-        return [], list(compose(artifact, overlay).warnings)
+        desired = compose(artifact, overlay)
+        images = read_image_vectors(artifact, desired, SystemClock().now())
     except InvalidInput as error:
         return error.violations, []
+    else:
+        return [], [*desired.warnings, *images.warnings]
 
 
 @click.command()
