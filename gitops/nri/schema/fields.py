@@ -14,10 +14,9 @@ Types are those of the CRD, finer where the plugin's Go type is:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gitops.nri.schema.balloons import BALLOONS
 from gitops.nri.schema.common import COMMON
@@ -51,8 +50,7 @@ class Field:
     """By key; the elements of lists under `[]`, the values of maps under `{}`."""
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(NamedTuple):
     """A value of a spec, and the field it is in."""
 
     at: Location
@@ -85,22 +83,24 @@ def fields_of(kind: str) -> Field:
     return root
 
 
-def visits(kind: str, spec: Any) -> Iterator[Visit]:
+def visits(kind: str, spec: Any) -> list[Visit]:
     """Every value of a spec that a decoder would look at, parents first.
 
     A value of the wrong type is visited and not entered.
     """
-    yield from _visits(fields_of(kind), None, spec, ("spec",))
+    found: list[Visit] = []
+    _visit(fields_of(kind), None, spec, ("spec",), found)
+    return found
 
 
-def _visits(found: Field | None, parent: Field | None, value: Any, at: Location) -> Iterator[Visit]:
-    yield Visit(at, value, found, parent)
-    if found is None:
+def _visit(field: Field | None, parent: Field | None, value: Any, at: Location, found: list[Visit]) -> None:
+    found.append(Visit(at, value, field, parent))
+    if field is None:
         return
-    if isinstance(value, list) and "[]" in found.children:
+    children = field.children
+    if isinstance(value, list) and "[]" in children:
         for position, element in enumerate(value):
-            yield from _visits(found.children["[]"], found, element, (*at, position))
-    elif isinstance(value, dict) and found.type in {"object", "map"}:
+            _visit(children["[]"], field, element, (*at, position), found)
+    elif isinstance(value, dict) and field.type in {"object", "map"}:
         for key, inner in value.items():
-            child = found.children.get("{}") or found.children.get(key)
-            yield from _visits(child, found, inner, (*at, key))
+            _visit(children.get("{}") or children.get(key), field, inner, (*at, key), found)

@@ -64,4 +64,4 @@ def test_the_sample_that_is_broken_on_purpose_says_what_is_broken() -> None:
 @pytest.mark.parametrize("path", _SAMPLES, ids=lambda path: path.stem)
 def test_a_sample_is_checked_in_under_a_millisecond(path: Path) -> None:
     policy = _policy(path)
-    assert min(_seconds(policy) for _ in range(5)) < 0.001
+    assert min(_seconds(policy) for _ in range(20)) < 0.001
