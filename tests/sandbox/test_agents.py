@@ -51,6 +51,17 @@ def test_a_new_generation_is_answered_again_a_new_label_is_not(landscape: Landsc
     assert {item["generation"] for item in _answers(landscape, "default").values()} == {2}
 
 
+def test_a_node_that_changes_otherwise_does_not_answer_again(landscape: Landscape) -> None:
+    first, _ = _nodes(landscape)
+    apply_policy(landscape, "one", "default")
+    landscape.advance(10)
+    before = _answers(landscape, "default")
+    patch = {"metadata": {"labels": {"rack": "7"}}}
+    shoot(landscape, "one").call("PATCH", f"/api/v1/nodes/{first}", patch, MERGE_PATCH)
+    landscape.advance(10)
+    assert _answers(landscape, "default") == before
+
+
 def test_a_node_prefers_its_own_policy_and_its_groups_and_leaves_the_other(landscape: Landscape) -> None:
     first, second = _nodes(landscape)
     for name in ("default", "group.a", f"node.{first}"):
