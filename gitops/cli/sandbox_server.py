@@ -28,7 +28,7 @@ A landscape with {shoots} Shoots is at {url}.
 
 Break something and look again:
 
-  kubectl -n {namespace} patch shoot {name} --type merge -p '{{"spec":{{"extensions":[]}}}}'
+  kubectl -n {namespace} patch shoot {name} --type merge -p '{{"spec":{{"extensions":[{{"type":"shoot-dns-service"}}]}}}}'
   gitops plan {overlay}
 
 Ctrl-C ends it."""
