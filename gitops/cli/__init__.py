@@ -10,8 +10,10 @@ import click
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.migrate import migrate
 from gitops.cli.nodes import explain, preflight, verify
 from gitops.cli.offline import render, schema, validate
+from gitops.cli.policy import policy
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
 from gitops.cli.sandbox_server import sandbox
@@ -38,6 +40,8 @@ for _command in (
     promote,
     schema,
     sandbox,
+    policy,
+    migrate,
 ):
     gitops.add_command(_command)
 

@@ -45,8 +45,8 @@ def read_topology(said: Any) -> CpuTopology | None:
     return topology if topology.cpus else None
 
 
-def _sets(lists: Iterable[str]) -> tuple[frozenset[int], ...]:
-    sets = [parse_cpuset(text) for text in lists]
+def _sets(lists: Iterable[Any]) -> tuple[frozenset[int], ...]:
+    sets = [parse_cpuset(text) if isinstance(text, str) else None for text in lists]
     if any(cpus is None for cpus in sets):
         raise ValueError("not a list of CPUs")
     return tuple(sorted((cpus for cpus in sets if cpus), key=min))

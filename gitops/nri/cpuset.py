@@ -1,15 +1,14 @@
-"""Sets of CPUs as Linux writes them: `0-3,8`."""
+"""Sets of CPUs of a real machine, as Linux writes them: `0-3,8`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import groupby
 
+from gitops.nri.acceptance import cpuset as acceptance
+
 MOST = 1 << 16
 """More CPUs than any kernel has; a text that names one beyond is none of ours."""
-
-_LIST = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 
 
 def parse_cpuset(text: str) -> frozenset[int] | None:
@@ -18,18 +17,13 @@ def parse_cpuset(text: str) -> frozenset[int] | None:
     >>> sorted(parse_cpuset("0-2,8"))
     [0, 1, 2, 8]
     """
-    if not text:
-        return frozenset()
-    if not _LIST.fullmatch(text):
+    try:
+        ranges = acceptance.parse_cpuset(text).ranges
+    except ValueError:
         return None
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        low, high = int(first), int(last or first)
-        if low > high or high >= MOST:
-            return None
-        cpus.update(range(low, high + 1))
-    return frozenset(cpus)
+    if any(first < 0 or last >= MOST for first, last in ranges):
+        return None
+    return frozenset(cpu for first, last in ranges for cpu in range(first, last + 1))
 
 
 def cpuset_text(cpus: Iterable[int]) -> str:

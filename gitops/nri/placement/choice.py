@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitops.manifest import Manifest, get
-from gitops.nri.placement.expressions import Undecidable, glob, matches
+from gitops.nri.acceptance.globs import glob_matches
+from gitops.nri.placement.expressions import Undecidable, matches
 
 RESERVED = "reserved"
 DEFAULT = "default"
@@ -65,7 +66,7 @@ def _matched(spec: Any, pod: Manifest, container: str) -> Choice:
     for entry in balloon_types(spec):
         if any(matches(expression, pod, container) for expression in entry.get("matchExpressions") or ()):
             return Choice(entry["name"], "by its match expressions")
-        if any(glob(pattern, namespace) for pattern in entry["namespaces"]):
+        if any(glob_matches(pattern, namespace) for pattern in entry["namespaces"]):
             return Choice(entry["name"], f"by its namespace {namespace}")
     return Choice(DEFAULT, "as nothing else takes it")
 

@@ -6,12 +6,11 @@ Source: nri-plugins pkg/apis/resmgr/v1alpha1/expression.go. Keys that only the r
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from gitops.manifest import Manifest, get
+from gitops.nri.acceptance.globs import glob_matches
 
 
 class Undecidable(Exception):  # noqa: N818 - reads as what it is
@@ -38,13 +37,6 @@ def matches(expression: Any, pod: Manifest, container: str) -> bool:
     return found is (positive == operator)
 
 
-def glob(pattern: str, text: str) -> bool:
-    """Go's filepath.Match for texts without slashes; a bad pattern matches nothing."""
-    if pattern.count("[") != pattern.count("]"):
-        return False
-    return fnmatch.fnmatchcase(text, re.sub(r"\[\^", "[!", pattern))
-
-
 def _equals(value: str, entry: str) -> bool:
     return entry in ("*", value)
 
@@ -52,8 +44,8 @@ def _equals(value: str, entry: str) -> bool:
 _TESTS: Mapping[str, Callable[[str, str], bool]] = {
     "Equals": _equals,
     "In": _equals,
-    "Matches": lambda value, entry: glob(entry, value),
-    "MatchesAny": lambda value, entry: glob(entry, value),
+    "Matches": lambda value, entry: glob_matches(entry, value),
+    "MatchesAny": lambda value, entry: glob_matches(entry, value),
 }
 _NEGATIONS = {"NotEqual": "Equals", "NotIn": "In", "MatchesNot": "Matches", "MatchesNone": "MatchesAny"}
 
