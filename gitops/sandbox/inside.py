@@ -33,8 +33,9 @@ def create(cluster: Cluster, manifest: Manifest, manager: str = "kubectl-create"
         raise ValueError(f"{manifest['kind']} {manifest['metadata']['name']}: {json.loads(response.body)['message']}")
 
 
-def delete(cluster: Cluster, group: str, version: str, plural: str, name: str) -> None:
-    """Delete a cluster-scoped object; one that has gone is fine."""
+def delete(cluster: Cluster, group: str, version: str, plural: str, name: str, namespace: str = "") -> None:
+    """Delete an object, cluster-scoped ones without a namespace; one that has gone is fine."""
     base = f"/apis/{group}/{version}" if group else f"/api/{version}"
+    base += f"/namespaces/{namespace}" if namespace else ""
     identity = Identity(cluster.name, "gardener-resource-manager", "admin", None)
     ApiServer(cluster).handle(Request("DELETE", f"{base}/{plural}/{name}"), identity)

@@ -5,7 +5,7 @@ from urllib.parse import urlparse
 
 import yaml
 
-from gitops.sandbox import access, agents, builtins, furnishing, gardenlet, inside, seeding
+from gitops.sandbox import access, agents, builtins, furnishing, gardenlet, inside, node_jobs, seeding
 from gitops.sandbox.access import Issuer, Tokens
 from gitops.sandbox.api import ApiServer
 from gitops.sandbox.clock import Clock, VirtualClock
@@ -59,6 +59,7 @@ class Landscape:
             namespace=self.options.policy_namespace,
             reaction=self.options.pace.agents,
         )
+        self._node_jobs = node_jobs.NodeJobs(self.clock)
         for name, settled in seeding.populate(self._garden.cluster, shoots, self.options, self.url):
             self._gardenlet.adopt(name, settled)
         self.store.listeners.append(self._notice)
@@ -199,6 +200,7 @@ class Landscape:
                 self._gardenlet.notice(name, event.stored.manifest())
         elif where.cluster in self._shoots:
             self._agents.notice(self._shoots[where.cluster].cluster, event)
+            self._node_jobs.notice(self._shoots[where.cluster].cluster, event)
         elif where == Where("garden", "core.gardener.cloud", "controllerdeployments") and event.type == "MODIFIED":
             self.clock.call_later(self.options.pace.care, lambda: self._roll_out(event.stored.name))
 

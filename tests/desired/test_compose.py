@@ -12,6 +12,7 @@ from gitops.desired.documents import DocumentCache, parse
 from gitops.desired.overlay import Concurrency, Gate, Unit
 from gitops.desired.render import render, render_shoot, to_yaml
 from gitops.manifest import GARDEN, Element, Ref, get
+from gitops.nri.prerequisites.wanted import Demand, Prerequisites
 from gitops.ownership.owners import Tool
 from tests.desired.in_memory import (
     OVERLAY,
@@ -234,6 +235,30 @@ def test_what_an_overlay_leaves_out_has_its_default() -> None:
     assert (read.adopt, read.max_deletions) == (frozenset(), 10)
     (wave,) = read.waves
     assert (wave.max_concurrent, wave.max_failures, wave.soak) == (Concurrency(1, Unit.SHOOTS), 0, timedelta(0))
+
+
+@pytest.mark.parametrize(
+    ("declared", "read"),
+    [
+        ("", Prerequisites()),
+        ("  prerequisites: {}\n", Prerequisites(image="busybox:stable")),
+        (
+            "  prerequisites: {dbus: Install, nri: Enable, cgroupV2: Require, image: 'tools:1', pullSecret: pull}\n",
+            Prerequisites(Demand.REPAIR, Demand.REPAIR, Demand.REQUIRE, "tools:1", "pull"),
+        ),
+        ("  prerequisites: {dbus: Require, nri: Ignore}\n", Prerequisites(dbus=Demand.REQUIRE)),
+    ],
+    ids=["nothing", "empty", "all", "some"],
+)
+def test_what_is_asked_of_nodes_is_read(declared: str, read: Prerequisites) -> None:
+    assert composed(declared).overlay.prerequisites == read
+
+
+def test_what_is_to_be_verified_is_read() -> None:
+    read = composed("  verification: {placement: Require, instance: balloons}\n").overlay.verification
+
+    assert (read.placement, read.instance) == (True, "balloons")
+    assert not composed().overlay.verification.placement
 
 
 def test_what_an_overlay_says_is_read() -> None:
