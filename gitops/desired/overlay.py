@@ -7,6 +7,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any
 
+from gitops.desired.image_vector_rule import ImageVectorRule
 from gitops.desired.patches import PatchRule
 from gitops.desired.selector import Selector
 from gitops.manifest import Path
@@ -137,6 +138,7 @@ class Overlay:
     """At least one, in their order."""
     policies: tuple[PolicySource, ...] = ()
     extensions: tuple[ExtensionRule, ...] = ()
+    image_vectors: tuple[ImageVectorRule, ...] = ()
     patches: tuple[PatchRule, ...] = ()
     """In the order they apply."""
     ignore: tuple[IgnoreRule, ...] = ()

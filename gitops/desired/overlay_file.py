@@ -11,6 +11,7 @@ import durationpy
 
 from gitops.desired.artifact import Artifact
 from gitops.desired.documents import Document, DocumentCache, documents_of, parse_values
+from gitops.desired.image_vector_rule import ControllerImage, ImageVectorRule, Registration, VectorSource
 from gitops.desired.overlay import (
     Concurrency,
     ExtensionRule,
@@ -29,6 +30,7 @@ from gitops.desired.paths import resolve
 from gitops.desired.schema_check import schema_violations
 from gitops.desired.selector import Selector, label_selector
 from gitops.errors import InvalidInput, Violation
+from gitops.gardener.image_vector.rendering import Form
 from gitops.manifest import Element, Path, Step
 from gitops.ownership.owners import Tool
 
@@ -87,6 +89,7 @@ class _Reading:
             waves=self._waves(),
             policies=self._each("policies", self._policy),
             extensions=self._each("extensions", self._extension),
+            image_vectors=self._each("imageVectors", self._image_vector),
             patches=self._each("patches", self._patch),
             ignore=self._each("ignore", self._ignore),
             gate=self._gate(),
@@ -149,6 +152,30 @@ class _Reading:
         if rule.type in rule.replaces:
             self._refuse("extension", f"{rule.type!r} cannot replace itself", "spec", key, at, "replaces")
         return rule
+
+    def _image_vector(self, raw: dict[str, Any], key: str, at: int) -> ImageVectorRule:
+        image, components = raw.get("image"), raw.get("components", [])
+        declares_vector = {"path", "inline"} & raw.keys() or not (image or components)
+        return ImageVectorRule(
+            extension=raw["extension"],
+            registration=Registration(raw["registration"]),
+            form=Form(raw["form"]),
+            overwrite=self._vector_source(raw, key, at) if declares_vector else None,
+            base=self._path(raw["base"], key, at, "base") if "base" in raw else None,
+            needs=tuple(raw.get("needs", [])),
+            image=None if image is None else ControllerImage(image.get("repository"), image.get("tag")),
+            components=tuple(
+                (component["name"], self._vector_source(component, key, at, "components", position))
+                for position, component in enumerate(components)
+            ),
+            at=("spec", key, at),
+        )
+
+    def _vector_source(self, raw: dict[str, Any], *at: str | int) -> VectorSource:
+        if ("path" in raw) == ("inline" in raw):
+            self._refuse("vector-source", "needs exactly one of 'path' and 'inline'", "spec", *at)
+        path = self._path(raw["path"], *at, "path") if "path" in raw else None
+        return VectorSource(path, raw.get("inline"), ("spec", *at))
 
     def _patch(self, raw: dict[str, Any], key: str, at: int) -> PatchRule:
         text_file = self._file

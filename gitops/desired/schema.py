@@ -86,6 +86,41 @@ _EXTENSION = _map(
     replaces=_list(_NAME, "types this one takes over from, disabled in the same write"),
     shoots=_SELECTOR,
 )
+_VECTOR: dict[str, dict[str, Any]] = {
+    "path": {**_NAME, "description": "a file that holds the vector, relative to this file"},
+    "inline": {"type": "object", "description": "the vector itself: a map with a list `images`"},
+}
+_IMAGE_VECTOR = _map(
+    ["extension", "registration", "form"],
+    "images of an extension, provided as Gardener wants it: exactly one of path and inline, or only image",
+    extension={**_NAME, "description": "the ControllerDeployment, or operator Extension, to write to"},
+    registration={
+        "enum": ["ControllerDeployment", "Extension"],
+        "description": "ControllerDeployment, or Extension in a landscape of gardener-operator",
+    },
+    form={"enum": ["String", "Object"], "description": "how the extension's chart wants it: String or Object"},
+    **_VECTOR,
+    base={
+        **_NAME,
+        "description": "the extension's own vector, relative to this file, to prove that the overwrite wins",
+    },
+    needs=_list(_NAME, "images that the extension's chart pulls, to prove that a vector has them"),
+    image=_map(
+        [],
+        "the image of the extension's own controller",
+        repository={**_NAME, "description": "where it is pulled from"},
+        tag={**_NAME, "description": "its tag or digest"},
+    ),
+    components=_list(
+        _map(
+            ["name"],
+            "an overwrite for a component that the extension deploys: exactly one of path and inline",
+            name={**_NAME, "description": "the component's name"},
+            **_VECTOR,
+        ),
+        "overwrites for components that the extension deploys",
+    ),
+)
 _PATCH = {
     **_map(
         [],
@@ -150,6 +185,7 @@ OVERLAY_SCHEMA: dict[str, Any] = {
             resources=_list(_NAME, "Shoots: files or folders, relative to this file", at_least=1),
             policies=_list(_POLICY, "what goes into the shoots"),
             extensions=_list(_EXTENSION, "which extensions are on and off"),
+            imageVectors=_list(_IMAGE_VECTOR, "images of extensions"),
             patches=_list(_PATCH, "changes to all of the above, in order"),
             ignore=_list(_IGNORE, "fields that are neither reported as drift nor written"),
             waves=_list(_WAVE, "the order of the rollout", at_least=1),
@@ -177,5 +213,5 @@ OVERLAY_SCHEMA: dict[str, Any] = {
     ),
 }
 
-NOT_YET = {"approval", "imageVectors", "machines", "nodeWaves", "prerequisites", "windows"}
+NOT_YET = {"approval", "machines", "nodeWaves", "prerequisites", "windows"}
 """Keys that the design knows and this version does not: an error of their own, never ignored."""

@@ -45,9 +45,7 @@ OVERLAYS = [
         "  extensions:\n  - type: a\n    state: On\n", 13, "ambiguous-value", "'On' is a boolean", id="ambiguous-state"
     ),
     pytest.param("  extensions:\n  - type: a\n    state: Off1\n", 13, "wrong-value", "Enabled or Disabled", id="state"),
-    pytest.param(
-        "  imageVectors: []\n", 11, "not-supported-yet", "spec.imageVectors is not supported yet", id="later-1"
-    ),
+    pytest.param("  approval: []\n", 11, "not-supported-yet", "spec.approval is not supported yet", id="later-1"),
     pytest.param("  prerequisites: {nri: Require}\n", 11, "not-supported-yet", "prerequisites", id="later-2"),
     pytest.param("  windows: []\n", 11, "not-supported-yet", "windows", id="later-3"),
     pytest.param("  adopt: [Kluctl]\n", 11, "wrong-value", "Flux, ArgoCD or Helm", id="unknown-tool"),
