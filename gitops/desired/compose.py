@@ -15,6 +15,8 @@ from gitops.desired.patching import Patching
 from gitops.desired.selection import dead_selectors
 from gitops.desired.selector import selects
 from gitops.errors import InvalidInput, Violation
+from gitops.gardener.rolling import Vector
+from gitops.gardener.succession import Move
 from gitops.manifest import GARDEN, Manifest, Ref, State, Target, get, ref_of
 
 
@@ -41,6 +43,10 @@ class DesiredShoot:
     """The ignore rules that hold for this shoot."""
     origins: Mapping[Ref, Origin]
     """Where each object, and the Shoot itself, is declared."""
+    moves: tuple[Move, ...] = ()
+    """Extensions that take over from others."""
+    vectors: tuple[Vector, ...] = ()
+    """The overlay's image vectors, the same for every shoot; empty until it is known what each extension serves."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,8 @@ class _Composition:
             return None
         origins[ref_of(GARDEN, patched)] = Origin(document.file, document.line)
         ignored = tuple(rule for rule in self._overlay.ignore if selects(rule.shoots, labels))
-        return DesiredShoot(target, patched, dict(sorted(objects.items())), wave.name, ignored, origins)
+        moves = tuple(Move(old, rule.type) for rule in rules for old in rule.replaces)
+        return DesiredShoot(target, patched, dict(sorted(objects.items())), wave.name, ignored, origins, moves)
 
     def _wave(self, document: Document, labels: Mapping[str, str]) -> Wave | None:
         wave = next((wave for wave in self._overlay.waves if selects(wave.shoots, labels)), None)

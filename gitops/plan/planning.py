@@ -15,7 +15,7 @@ from gitops.nri.resolution import is_policy, unconfigured_nodes
 from gitops.plan.changes import Action, Change, Plan, ShootPlan, WavePlan
 from gitops.plan.inside import foreign_claim, plan_inside
 from gitops.plan.observed import Inside, Kind, Observed, Unobserved
-from gitops.plan.shoot import declared_kinds, shoot_change
+from gitops.plan.shoot import declared_kinds, shoot_change, shoot_notes
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,16 @@ def plan_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed) -> t
     """
     change = shoot_change(desired, observed.shoot, overlay.name)
     problems = _shoot_problems(desired, overlay, observed)
+    notes = shoot_notes(desired, observed.shoot)
     if change.action is Action.SKIPPED:
         return ShootPlan(desired.target, (change, *_unknown(desired, "the shoot does not exist"))), problems
     if not kinds_inside(desired, observed.shoot):
-        return ShootPlan(desired.target, (change,)), problems
+        return ShootPlan(desired.target, (change,), notes), problems
     if not isinstance(observed.inside, Inside):
         why = observed.inside.reason if isinstance(observed.inside, Unobserved) else _told(observed.inside)
-        return ShootPlan(desired.target, (change, *_unknown(desired, why))), problems
+        return ShootPlan(desired.target, (change, *_unknown(desired, why)), notes), problems
     inside = plan_inside(desired, overlay, observed.inside)
-    notes = _notes(desired, observed.inside)
+    notes = (*notes, *_notes(desired, observed.inside))
     return ShootPlan(desired.target, (change, *inside.changes), notes), (*problems, *inside.problems)
 
 
