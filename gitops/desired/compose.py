@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitops.desired.artifact import Artifact
 from gitops.desired.collect import Declared, collect
@@ -60,6 +60,10 @@ class Desired:
     """Sorted by target; never empty."""
     warnings: tuple[Violation, ...]
     """What is allowed and probably not meant."""
+    registrations: State = field(default_factory=dict)
+    """What is written once before all waves: registrations of extensions, with their image vectors, sorted."""
+    origins: Mapping[Ref, Origin] = field(default_factory=dict)
+    """Where each registration is declared."""
 
 
 def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None = None) -> Desired:
@@ -85,11 +89,17 @@ def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None =
         for target, document in declared.shoots.items()
         if (shoot := composition.shoot(target, document)) is not None
     }
+    registrations = {
+        ref: manifest
+        for ref, document in declared.registrations.items()
+        if (manifest := composition.patching.registration(document)) is not None
+    }
     violations = {*declared.violations, *composition.violations, *composition.patching.violations}
     if violations:
         raise InvalidInput(list(violations))
     warnings = {*dead_selectors(overlay, declared), *composition.patching.unused(), *composition.empty_waves()}
-    return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)))
+    origins = {ref: Origin(document.file, document.line) for ref, document in declared.registrations.items()}
+    return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)), registrations, origins)
 
 
 class _Composition:

@@ -93,7 +93,10 @@ def without_identity(declared: Manifest) -> Manifest:
     """A declared object without the fields that name it."""
     metadata = {key: value for key, value in declared["metadata"].items() if key not in {"name", "namespace"}}
     parts = {key: value for key, value in declared.items() if key not in {"apiVersion", "kind", "metadata"}}
-    return {**({"metadata": metadata} if metadata else {}), **{key: part for key, part in parts.items() if part}}
+    return {
+        **({"metadata": metadata} if metadata else {}),
+        **{key: part for key, part in parts.items() if part not in (None, {}, [])},
+    }
 
 
 def guarded_patch(live: Manifest, merged: Manifest) -> list[dict[str, Any]]:

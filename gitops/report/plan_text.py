@@ -9,6 +9,7 @@ from itertools import islice
 from gitops.manifest import pointer
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, Cost, FieldChange, Plan, ShootPlan, WavePlan
+from gitops.plan.document import GARDEN_WAVE
 from gitops.report.grouping import Group, groups, is_quiet
 from gitops.report.style import Style, Tone
 from gitops.report.values import difference_lines, is_nested, told_apart, value_text
@@ -43,6 +44,8 @@ def plan_text(plan: Plan, digest: str, style: Style) -> str:
     lines = [style.paint(f"Plan for {printable(plan.overlay)}", Tone.STRONG)]
     for warning in plan.warnings:
         lines += [style.paint(line, Tone.WARNED) for line in _hanging(f"Warning: {warning}", "", style)]
+    if plan.garden:
+        lines += ["", *_garden_lines(plan.garden, style)]
     for wave in plan.waves:
         lines += ["", *_wave_lines(wave, style)]
     lines += ["", *cost_lines(plan)]
@@ -76,6 +79,11 @@ def written_by(field: FieldChange) -> str:
     return f"by {printable(field.manager)}" + (f", {printable(field.since)}" if field.since else "")
 
 
+def _garden_lines(changes: Sequence[Change], style: Style) -> Iterator[str]:
+    yield f"{style.paint(f'Wave {GARDEN_WAVE}', Tone.STRONG)} (registrations of extensions, once before all shoots)"
+    yield from _changes_lines(changes, [change.reason for change in changes], style)
+
+
 def _wave_lines(wave: WavePlan, style: Style) -> Iterator[str]:
     yield style.paint(f"Wave {printable(wave.name)}", Tone.STRONG) + f" ({counted(len(wave.shoots), 'shoot')})"
     for group in groups(wave):
@@ -92,18 +100,22 @@ def _wave_lines(wave: WavePlan, style: Style) -> Iterator[str]:
 
 def _group_lines(group: Group, style: Style) -> Iterator[str]:
     yield style.paint(f"  {printable(group.names[0])}", Tone.PLACE)
-    unchanged = 0
-    for index, change in enumerate(group.changes):
-        if change.action is Action.UNCHANGED and not change.fields and not style.whole:
-            unchanged += 1
-        else:
-            yield from _change_lines(change, group.reason(index), style)
-    if unchanged:
-        yield style.paint(f"    = {counted(unchanged, 'object')} unchanged", Tone.FAINT)
+    yield from _changes_lines(group.changes, [group.reason(index) for index in range(len(group.changes))], style)
     yield from _note_lines(group.shoots, style)
     if others := group.names[1:]:
         names = listed(others, len(others) if style.whole else _NAMES)
         yield from _hanging(f"same in {counted(len(others), 'more shoot')}: {names}", "    ", style)
+
+
+def _changes_lines(changes: Sequence[Change], reasons: Sequence[str], style: Style) -> Iterator[str]:
+    unchanged = 0
+    for change, reason in zip(changes, reasons, strict=True):
+        if change.action is Action.UNCHANGED and not change.fields and not style.whole:
+            unchanged += 1
+        else:
+            yield from _change_lines(change, reason, style)
+    if unchanged:
+        yield style.paint(f"    = {counted(unchanged, 'object')} unchanged", Tone.FAINT)
 
 
 def _note_lines(shoots: Sequence[ShootPlan], style: Style) -> Iterator[str]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 
 from gitops.manifest import Target
-from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS, outcome_counts
+from gitops.plan.document import GARDEN_WAVE
+from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS, outcome_counts, seeds_text
 from gitops.report.style import Style, Tone
 from gitops.report.words import counted, printable
 from gitops.rollout.rollout import Rollout, ShootResult, WaveOutcome, WaveResult
@@ -29,11 +30,14 @@ class ProgressLines:
     def __init__(self, style: Style) -> None:
         self._style = style
         self._told_waves: set[str] = set()
+        self._garden = _GardenLines(style)
         self._wave = _WaveLines("", 0, style)
 
     def lines(self, rollout: Rollout) -> list[str]:
         """New lines; to be asked whenever the rollout has moved."""
-        found: list[str] = []
+        found = list(self._garden.lines(rollout))
+        if not rollout.waves_begun:
+            return found
         if rollout.wave.name != self._wave.name:
             found += self._finished(rollout)
             size = len(rollout.tracks)
@@ -57,6 +61,33 @@ class ProgressLines:
             self._told_waves.add(wave.name)
             known = self._wave if wave.name == self._wave.name else _WaveLines(wave.name, len(wave.shoots), self._style)
             yield from known.closing(wave)
+
+
+class _GardenLines:
+    """What was said about the registrations."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._said: set[str] = set()
+
+    def lines(self, rollout: Rollout) -> Iterator[str]:
+        """What is new of them."""
+        result = rollout.registrations
+        if result is None or not (result.writes or result.message or result.outcome is ShootOutcome.FAILED):
+            return
+        if result.writes:
+            yield from self._once(f"{counted(result.writes, 'registration')} written", None)
+        if result.outcome is ShootOutcome.WAITING and result.message:
+            yield from self._once(f"waiting: {result.message}", Tone.FAINT)
+        if result.outcome is ShootOutcome.FAILED:
+            yield from self._once(f"stopped: {result.message}", Tone.REMOVED)
+        if result.outcome is ShootOutcome.CONVERGED:
+            yield from self._once(f"passed: {seeds_text(result)}", Tone.ADDED)
+
+    def _once(self, text: str, tone: Tone | None) -> Iterator[str]:
+        if text not in self._said:
+            self._said.add(text)
+            yield f"{GARDEN_WAVE}  {self._style.paint(printable(' '.join(text.split())), tone)}"
 
 
 class _WaveLines:
@@ -131,6 +162,9 @@ class _WaveLines:
 
 def frame(rollout: Rollout, style: Style) -> list[str]:
     """The present wave at one glance: a bar, counts, and the shoots that somebody works on."""
+    if rollout.registrations is not None and not rollout.waves_begun:
+        text = f"{GARDEN_WAVE}  {seeds_text(rollout.registrations)}"
+        return [style.paint(text[: style.width], Tone.STRONG)]
     tracks = list(rollout.tracks.values())
     settled = sum(track.phase is Phase.SETTLED for track in tracks)
     filled = _BAR * settled // len(tracks) if tracks else _BAR
