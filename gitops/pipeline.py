@@ -17,7 +17,7 @@ from gitops.live.registrations import list_registrations, observe_registrations
 from gitops.manifest import Manifest, Target, get
 from gitops.plan.document import digest
 from gitops.plan.observed import NO_REGISTRATIONS, Inside, Observed, ObservedRegistrations, Unobserved
-from gitops.plan.planning import Planned, kinds_inside, make_plan
+from gitops.plan.planning import Planned, kinds_inside, make_plan, pruning
 from gitops.plan.registered import touches_extensions, unregistered
 from gitops.plan.registrations import registrations_to_be, with_vectors
 from gitops.record.record import Record
@@ -25,7 +25,6 @@ from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
 from gitops.rollout.rollout import Rollout
-from gitops.rollout.step import Prune
 from gitops.rollout.wave import Rules
 
 
@@ -87,8 +86,11 @@ def observe(world: World, desired: Desired) -> Outlook:
         shoot = garden.shoots.get(target)
         return Observed(shoot, server_time, _look_inside(effects, desired, target, shoot))
 
-    with ThreadPoolExecutor(world.threads, thread_name_prefix="observe") as pool:
+    pool = ThreadPoolExecutor(world.threads, thread_name_prefix="observe")
+    try:
         shoots = dict(zip(desired.shoots, pool.map(look, desired.shoots), strict=True))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # who ends early does not wait for those that never answer
     return Outlook(desired, shoots, registrations)
 
 
@@ -149,7 +151,7 @@ def _roll_out(
     on_change: Callable[[Rollout], None],
 ) -> Rollout:
     desired = outlook.desired
-    rules = Rules(desired.overlay, _pruning(desired), pace.poll)
+    rules = Rules(desired.overlay, pruning(desired), pace.poll)
     rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
     effects = world.effects(desired)
     deadline = started + pace.deadline if pace.deadline is not None else None
@@ -167,11 +169,6 @@ def _unregistered(world: World, outlook: Outlook, planned: Planned) -> Iterator[
     if known is not None:
         registered = registrations_to_be(outlook.desired, known).values()
         yield from unregistered(outlook.desired, targets, outlook.shoots, registered)
-
-
-def _pruning(desired: Desired) -> Prune:
-    """An overlay that declares nothing inside any shoot looks the same as one that failed to render."""
-    return Prune.ALLOWED if any(shoot.objects for shoot in desired.shoots.values()) else Prune.WITHHELD
 
 
 def _look_inside(

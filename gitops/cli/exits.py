@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from enum import IntEnum
@@ -46,17 +47,21 @@ def run(command: Callable[[], int | None], error_code: Exit) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = error_code
-    except click.Abort:
-        click.echo("interrupted", err=True)
-        code = Exit.INTERRUPTED
     except GitopsError as error:
         click.echo(f"error: {error}", err=True)
         code = error_code
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        code = Exit.INTERRUPTED
+        _leave_at_once(Exit.INTERRUPTED)
     except BrokenPipeError:
         # The reader has had enough, as `head` does; Python must not complain about it at exit.
         sys.stderr.close()
         code = Exit.OK
     sys.exit(code)
+
+
+def _leave_at_once(code: Exit) -> NoReturn:
+    """End without waiting for threads whose requests may hang; the interpreter would join them."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

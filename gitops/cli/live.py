@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -36,6 +37,7 @@ from gitops.report.plan_markdown import plan_markdown
 from gitops.report.plan_text import plan_text
 from gitops.report.status import overlay_status, status_document
 from gitops.report.status_text import status_text
+from gitops.report.style import Detail
 
 
 @click.command()
@@ -43,30 +45,32 @@ from gitops.report.status_text import status_text
 @source_options
 @world_options
 @output_option("text", "json", "markdown")
+@click.option("-v", "--verbose", is_flag=True, help="Leave nothing out: unchanged objects, all of new ones.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 when changes are pending.")
 def plan(
     overlay: str | None,
     source: Source,
     where: Where,
     output: str,
+    verbose: bool,
     detailed_exitcode: bool,
 ) -> int:
     """Show what a run would change, wave by wave, field by field, and what it would cost."""
     desired = _desired(source, overlay)
     with where.opened(desired) as world:
         planned, _ = make_plan(world, desired)
-    click.echo(plan_as(planned.plan, output))
+    click.echo(plan_as(planned.plan, output, Detail.EVERYTHING if verbose else Detail.CHANGES), nl=output == "json")
     planned.require_permission()
     return Exit.PENDING if detailed_exitcode and planned.plan.pending else Exit.OK
 
 
-def plan_as(plan: Plan, output: str) -> str:
-    """A plan in one of the output formats."""
+def plan_as(plan: Plan, output: str, detail: Detail) -> str:
+    """A plan in one of the output formats; only text knows detail."""
     if output == "json":
         return json.dumps(plan_document(plan), indent=2)
     if output == "markdown":
         return plan_markdown(plan, digest(plan))
-    return plan_text(plan, digest(plan), stdout_style())
+    return plan_text(plan, digest(plan), replace(stdout_style(), detail=detail))
 
 
 @click.command()
@@ -83,7 +87,7 @@ def diff(overlay: str | None, source: Source, where: Where) -> int:
     with where.opened(desired) as world:
         planned, _ = make_plan(world, desired)
     planned.require_permission()
-    if not planned.plan.pending:
+    if not diff_files(planned.plan):
         return Exit.OK
     if external := os.environ.get("KUBECTL_EXTERNAL_DIFF"):
         return _external_diff(external, planned.plan)

@@ -17,6 +17,7 @@ from gitops.cli.options import (
     repository_options,
     world_options,
 )
+from gitops.cli.progress import shown_progress
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
@@ -27,10 +28,9 @@ from gitops.plan.document import digest
 from gitops.plan.planning import Planned
 from gitops.record.record import record_document
 from gitops.report.plan_text import plan_text
-from gitops.report.progress import ProgressLines
-from gitops.report.record_text import record_text
+from gitops.report.record_text import Garden, record_text
 from gitops.rollout.executor import INTERRUPTED
-from gitops.rollout.rollout import Result, Rollout, RunOutcome
+from gitops.rollout.rollout import Result, RunOutcome
 
 _EXITS = {
     RunOutcome.CONVERGED: Exit.OK,
@@ -38,6 +38,9 @@ _EXITS = {
     RunOutcome.STOPPED: Exit.STOPPED,
     RunOutcome.FAILED: Exit.ERROR,
 }
+_ENDED_AT_ONCE = """
+Ended at once; of this run no record is kept. Whether something was written that was under way shows in the next run,
+which looks first and goes on: `gitops reconcile {overlay}`."""
 
 
 @click.command()
@@ -67,29 +70,30 @@ def reconcile(
     """
     with source.opened() as artifact:
         desired = compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())
-    lines = ProgressLines(stderr_style())
-
-    def show_plan(planned: Planned) -> None:
-        click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
-
-    def show_progress(rollout: Rollout) -> None:
-        for line in lines.lines(rollout):
-            click.echo(line, err=True)
-
-    with where.opened(desired) as world:
-        record = run_once(
-            world,
-            desired,
-            trigger="command",
-            pace=Pace(poll_interval, deadline),
-            on_plan=show_plan,
-            on_change=show_progress,
-        )
+    garden = Garden.PASSING if where.sandbox else Garden.LASTING
+    try:
+        with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
+            record = run_once(
+                world,
+                desired,
+                trigger="command",
+                pace=Pace(poll_interval, deadline),
+                on_plan=_show_plan,
+                on_change=show_progress,
+            )
+    except KeyboardInterrupt:
+        if garden is Garden.LASTING:
+            click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
+        raise
     if output == "json":
         click.echo(json.dumps(record_document(record), indent=2))
     else:
-        click.echo(record_text(record, stdout_style()))
+        click.echo(record_text(record, stdout_style(), garden), nl=False)
     return exit_code(record.result)
+
+
+def _show_plan(planned: Planned) -> None:
+    click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
 
 
 def exit_code(result: Result) -> Exit:

@@ -165,6 +165,7 @@ def _switch_off_left_entries(
 
     An entry without `disabled` is an enabled one, so taking only our fields away would leave it on.
     """
+    merged = copy.deepcopy(merged) if left else merged
     for at in left:
         entry = lookup(merged, at)
         if entry is ABSENT or entry.get("disabled") is True:

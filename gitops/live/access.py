@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from gitops.kube.cluster import Access, Cluster, ShootKubeconfig
 from gitops.kube.resources import Resources
 from gitops.kube.retry import Retry
-from gitops.kube.transport import Transport
+from gitops.kube.transport import Request, Response, Transport
 from gitops.manifest import Manifest, Target
 
 LIFETIME = 600
@@ -32,26 +31,54 @@ Connect = Callable[[Manifest], ClosableTransport]
 """How a kubeconfig becomes a transport."""
 
 
-@dataclass
-class _Opened:
-    """One shoot's open door; its lock makes one thread ask for the credential while the others wait."""
+class _Door:
+    """The way into one shoot: a transport that gets itself a credential, and another one when it is refused."""
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    cluster: Cluster | None = None
-    transport: ClosableTransport | None = None
-    until: datetime | None = None
-    """By our clock; None when it was never opened."""
+    def __init__(self, ask: Callable[[], ShootKubeconfig], connect: Connect, clock: Callable[[], datetime]) -> None:
+        self._ask = ask
+        self._connect = connect
+        self._clock = clock
+        self._transport: ClosableTransport | None = None
+        self._until: datetime | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Response:
+        transport = self.open()
+        response = transport(request)
+        if response.status != 401:
+            return response
+        # Nothing was done, so that even a write may be sent again: the credential ended earlier than it said.
+        return self.open(instead_of=transport)(request)
+
+    def open(self, *, instead_of: ClosableTransport | None = None) -> ClosableTransport:
+        """A transport whose credential is good for at least a minute; one thread asks while the others wait."""
+        with self._lock:
+            asked = self._clock()
+            refused = instead_of is not None and self._transport is instead_of
+            if self._transport is None or self._until is None or self._until <= asked or refused:
+                kubeconfig = self._ask()
+                self._close()
+                self._transport = self._connect(kubeconfig.config)
+                self._until = _until(asked, kubeconfig)
+            return self._transport
 
     def close(self) -> None:
-        if self.transport is not None:
-            self.transport.close()
+        """Forget the credential; whoever holds the lock waits for one, perhaps for ever, and is not waited for."""
+        if self._lock.acquire(blocking=False):
+            self._close()
+            self._transport = None
+            self._lock.release()
+
+    def _close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
 
 
 class ShootAccess:
     """The shoots' API servers, opened when needed and kept open until shortly before the credential expires.
 
     At most `capacity` are kept, the least recently used going first, so that thousands of shoots do not exhaust
-    file descriptors. A Cluster that was handed out stays usable until its credential expires. Thread-safe.
+    file descriptors. A Cluster that was handed out stays usable: it gets new credentials by itself. Thread-safe.
     """
 
     def __init__(
@@ -78,7 +105,7 @@ class ShootAccess:
         self._retry = retry
         self._capacity = capacity
         self._resources = Resources()
-        self._opened: OrderedDict[tuple[Target, Access], _Opened] = OrderedDict()
+        self._doors: OrderedDict[tuple[Target, Access], tuple[_Door, Cluster]] = OrderedDict()
         self._lock = threading.Lock()
 
     def cluster(self, target: Target, access: Access) -> Cluster:
@@ -88,34 +115,33 @@ class ShootAccess:
             ApiError: the garden does not issue one.
             CredentialsError: what it issued cannot be used.
         """
-        opened = self._slot((target, access))
-        with opened.lock:
-            asked = self._clock()
-            if opened.cluster is None or opened.until is None or opened.until <= asked:
-                kubeconfig = self._garden.request_kubeconfig(target, access, LIFETIME)
-                opened.close()
-                opened.transport = self._connect(kubeconfig.config)
-                opened.cluster = Cluster(opened.transport, target=target, retry=self._retry, resources=self._resources)
-                opened.until = _until(asked, kubeconfig)
-            return opened.cluster
+        door, cluster = self._door(target, access)
+        door.open()
+        return cluster
 
     def close(self) -> None:
         """Forget every credential and drop all idle connections."""
         with self._lock:
-            doors = list(self._opened.values())
-            self._opened.clear()
-        for door in doors:
-            with door.lock:
-                door.close()
+            doors = list(self._doors.values())
+            self._doors.clear()
+        for door, _ in doors:
+            door.close()
 
-    def _slot(self, key: tuple[Target, Access]) -> _Opened:
+    def _door(self, target: Target, access: Access) -> tuple[_Door, Cluster]:
+        def ask() -> ShootKubeconfig:
+            return self._garden.request_kubeconfig(target, access, LIFETIME)
+
+        key = (target, access)
         with self._lock:
-            slot = self._opened.setdefault(key, _Opened())
-            self._opened.move_to_end(key)
-            evicted = self._opened.popitem(last=False)[1] if len(self._opened) > self._capacity else None
+            if key not in self._doors:
+                door = _Door(ask, self._connect, self._clock)
+                self._doors[key] = (door, Cluster(door, target=target, retry=self._retry, resources=self._resources))
+            self._doors.move_to_end(key)
+            opened = self._doors[key]
+            evicted = self._doors.popitem(last=False)[1] if len(self._doors) > self._capacity else None
         if evicted is not None:
-            evicted.close()
-        return slot
+            evicted[0].close()
+        return opened
 
 
 def _until(asked: datetime, kubeconfig: ShootKubeconfig) -> datetime:

@@ -69,20 +69,23 @@ def lookup(value: Any, path: Path) -> Any:
 
 
 def merge(declared: Manifest, owned_before: FieldSet, live: Manifest, rules: MergeRules) -> Merge:
-    """What `live` becomes when exactly the declared fields are set and formerly declared ones go away."""
-    merged = copy.deepcopy(live)
-    differences = []
+    """What `live` becomes when exactly the declared fields are set and formerly declared ones go away.
+
+    Where nothing changes, which is the rule, `merged` is the live object itself and no copy.
+    """
     fields = dict(declared_fields(declared, rules.lists))
-    for path, value in fields.items():
-        current = lookup(live, path)
-        if rules.same(path, current, value):
-            continue
-        kept = rules.keep(path, current, value)
-        differences.append(Difference(path, current, value, kept))
-        if not kept:
-            _set(merged, path, value)
-    held = frozenset({(), *(path[:depth] for path in fields for depth in range(1, len(path) + 1))})
-    for path in stale_fields(fields, owned_before, rules.lists):
+    differences = [
+        Difference(path, current, value, rules.keep(path, current, value))
+        for path, value in fields.items()
+        if not rules.same(path, current := lookup(live, path), value)
+    ]
+    written = [difference for difference in differences if not difference.kept]
+    stale = stale_fields(fields, owned_before, rules.lists)
+    merged = copy.deepcopy(live) if written or stale else live
+    for difference in written:
+        _set(merged, difference.path, difference.desired)
+    held = frozenset(path[:depth] for path in ((), *fields) for depth in range(len(path) + 1))
+    for path in stale:
         differences += _retire(merged, live, path, rules, held)
     return Merge(merged, tuple(differences))
 

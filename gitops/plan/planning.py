@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import groupby
 
 from gitops.desired.compose import Desired, DesiredShoot
@@ -17,6 +18,18 @@ from gitops.plan.inside import foreign_claim, plan_inside
 from gitops.plan.observed import NO_REGISTRATIONS, Inside, Kind, Observed, ObservedRegistrations, Unobserved
 from gitops.plan.registrations import plan_registrations
 from gitops.plan.shoot import declared_kinds, shoot_change, shoot_notes
+
+
+class Prune(Enum):
+    """Whether a run may take away what is declared no longer."""
+
+    ALLOWED = "allowed"
+    WITHHELD = "withheld"
+
+
+def pruning(desired: Desired) -> Prune:
+    """An overlay that declares nothing inside any shoot looks the same as one that failed to render."""
+    return Prune.ALLOWED if any(shoot.objects for shoot in desired.shoots.values()) else Prune.WITHHELD
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ def make_plan(
     for target, shoot in desired.shoots.items():
         plans[target], found = plan_shoot(shoot, overlay, observed[target])
         problems += found
-    if not any(shoot.objects for shoot in desired.shoots.values()):
+    if pruning(desired) is Prune.WITHHELD:
         plans = {target: _without_prunes(plan) for target, plan in plans.items()}
     waves = tuple(
         WavePlan(wave.name, tuple(plans[t] for t, shoot in desired.shoots.items() if shoot.wave == wave.name))
@@ -140,7 +153,6 @@ def _notes(desired: DesiredShoot, inside: Inside) -> tuple[str, ...]:
 
 
 def _without_prunes(plan: ShootPlan) -> ShootPlan:
-    """An overlay that declares nothing inside any shoot looks the same as one that failed to render."""
     reason = (
         "declared no longer, but kept: the overlay declares no object inside any shoot, which may be a mistake; "
         "delete it by hand if it is not"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from gitops.manifest import GARDEN
+from gitops.manifest import GARDEN, Ref, Target
 from gitops.plan.changes import Action, Change, ShootPlan, WavePlan
 
 _NUMBER = re.compile(r"(?<!\S)\d+(?!\S)")
@@ -52,17 +51,22 @@ def groups(wave: WavePlan) -> tuple[Group, ...]:
     return tuple(Group(tuple(shoots)) for shoots in found.values())
 
 
+def is_own(ref: Ref, shoot: Target) -> bool:
+    """Whether an object is the Shoot itself, and not something in it."""
+    return ref.target == GARDEN and f"{ref.namespace}/{ref.name}" == shoot
+
+
+def change_likeness(change: Change, shoot: Target) -> str:
+    """The same text for changes that are alike, in whatever shoots."""
+    ref = change.ref
+    name = ("Shoot",) if is_own(ref, shoot) else (ref.api_version, ref.kind, ref.namespace, ref.name)
+    fields = [(f.path, f.live, f.desired, f.manager, f.ignored) for f in change.fields]
+    return repr((name, change.action.value, change.cost.value, _NUMBER.sub("#", change.reason), fields))
+
+
 def _likeness(shoot: ShootPlan) -> str:
     """The same text for shoots that change in the same way."""
-    return repr([_change_likeness(change, shoot) for change in shoot.changes])
-
-
-def _change_likeness(change: Change, shoot: ShootPlan) -> tuple[Any, ...]:
-    ref = change.ref
-    own = ref.target == GARDEN and f"{ref.namespace}/{ref.name}" == shoot.shoot
-    name = ("Shoot",) if own else (ref.api_version, ref.kind, ref.namespace, ref.name)
-    fields = [(f.path, f.live, f.desired, f.manager, f.ignored) for f in change.fields]
-    return (name, change.action.value, change.cost.value, _NUMBER.sub("#", change.reason), fields)
+    return repr([change_likeness(change, shoot.shoot) for change in shoot.changes])
 
 
 def _range(numbers: list[int]) -> str:

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from gitops.manifest import pointer
 from gitops.plan.changes import Action, Change, Cost, FieldChange, Plan, WavePlan
 from gitops.plan.document import GARDEN_WAVE
+from gitops.report.field_lines import written_by
 from gitops.report.grouping import Group, groups, is_quiet
-from gitops.report.plan_text import change_tail, cost_lines, written_by
+from gitops.report.plan_text import change_tail, cost_lines
 from gitops.report.values import difference_lines, is_nested, told_apart, value_text
 from gitops.report.words import (
     SIGNS,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
-from gitops.manifest import pointer
-from gitops.ownership.merge import ABSENT
-from gitops.plan.changes import Action, Change, Cost, FieldChange, Plan, ShootPlan, WavePlan
+from gitops.manifest import Target
+from gitops.plan.changes import Action, Change, Cost, Plan, ShootPlan, WavePlan
 from gitops.plan.document import GARDEN_WAVE
-from gitops.report.grouping import Group, groups, is_quiet
+from gitops.report.field_lines import field_lines, is_measured
+from gitops.report.grouping import Group, change_likeness, groups, is_own, is_quiet
 from gitops.report.style import Style, Tone
-from gitops.report.values import difference_lines, is_nested, told_apart, value_text
 from gitops.report.words import (
     SIGNS,
     TONES,
@@ -20,17 +18,15 @@ from gitops.report.words import (
     listed,
     plan_totals,
     printable,
-    sentences,
     short_digest,
     short_revision,
     wrapped,
 )
 
-_BLOCK_LINES = 16
-"""Lines of one field's difference that are shown unless everything is wanted."""
+_REPEATED = 3
+"""So many lines on the fields of a changed object are repeated for the next shoot; more are referred to."""
 _NAMES = 6
 _NOTES = 5
-_DIFF_TONES = {"+": Tone.ADDED, "-": Tone.REMOVED}
 
 
 def plan_text(plan: Plan, digest: str, style: Style) -> str:
@@ -39,7 +35,7 @@ def plan_text(plan: Plan, digest: str, style: Style) -> str:
     Args:
         plan: what a run would do.
         digest: the plan's own, `sha256:…`.
-        style: colours, width, and whether unchanged objects are listed too.
+        style: colours, width, and whether unchanged objects and the contents of new ones are shown too.
     """
     lines = [style.paint(f"Plan for {printable(plan.overlay)}", Tone.STRONG)]
     for warning in plan.warnings:
@@ -49,6 +45,8 @@ def plan_text(plan: Plan, digest: str, style: Style) -> str:
     for wave in plan.waves:
         lines += ["", *_wave_lines(wave, style)]
     lines += ["", *cost_lines(plan)]
+    if not style.whole and any(is_measured(change, field) for change in plan.changes() for field in change.fields):
+        lines.append("What new objects hold is shown by `gitops plan --verbose` and `gitops diff`.")
     lines.append(style.paint(f"Plan: {plan_totals(plan)}.", Tone.STRONG))
     lines.append(f"Revision {short_revision(plan.revision)}, digest {short_digest(digest)}.")
     return "\n".join(lines) + "\n"
@@ -72,50 +70,55 @@ def change_tail(change: Change, reason: str) -> str:
     return f"{cost}: {reason}" if cost and reason else cost or reason
 
 
-def written_by(field: FieldChange) -> str:
-    """Who wrote the live value, such as `by kubectl-patch, 2026-11-03T10:02:00Z`; empty when nobody claims it."""
-    if not field.manager:
-        return ""
-    return f"by {printable(field.manager)}" + (f", {printable(field.since)}" if field.since else "")
-
-
 def _garden_lines(changes: Sequence[Change], style: Style) -> Iterator[str]:
     yield f"{style.paint(f'Wave {GARDEN_WAVE}', Tone.STRONG)} (registrations of extensions, once before all shoots)"
-    yield from _changes_lines(changes, [change.reason for change in changes], style)
+    for change in changes:
+        if change.action is not Action.UNCHANGED or change.fields or style.whole:
+            yield from _change_lines(change, change.reason, "", style)
+            yield from _fields_once(change, "", "", style)
+    quiet = sum(change.action is Action.UNCHANGED and not change.fields for change in changes)
+    if quiet and not style.whole:
+        yield style.paint(f"    = {counted(quiet, 'object')} unchanged", Tone.FAINT)
 
 
 def _wave_lines(wave: WavePlan, style: Style) -> Iterator[str]:
     yield style.paint(f"Wave {printable(wave.name)}", Tone.STRONG) + f" ({counted(len(wave.shoots), 'shoot')})"
+    told: dict[str, Target] = {}
     for group in groups(wave):
-        yield from _group_lines(group, style)
+        yield from _group_lines(group, told, style)
     quiet = [shoot for shoot in wave.shoots if is_quiet(shoot)]
     if not quiet:
         return
     if style.whole:
         for shoot in quiet:
-            yield from _group_lines(Group((shoot,)), style)
+            yield from _group_lines(Group((shoot,)), told, style)
     else:
         yield style.paint(f"  = {counted(len(quiet), 'shoot')} unchanged", Tone.FAINT)
 
 
-def _group_lines(group: Group, style: Style) -> Iterator[str]:
-    yield style.paint(f"  {printable(group.names[0])}", Tone.PLACE)
-    yield from _changes_lines(group.changes, [group.reason(index) for index in range(len(group.changes))], style)
+def _group_lines(group: Group, told: dict[str, Target], style: Style) -> Iterator[str]:
+    """Shoots that change alike.
+
+    Args:
+        group: which.
+        told: by the likeness of a change, the shoot of the wave that it was told of first; grows.
+        style: the look.
+    """
+    shoot = group.names[0]
+    yield style.paint(f"  {printable(shoot)}", Tone.PLACE)
+    unchanged = 0
+    for index, change in enumerate(group.changes):
+        if change.action is Action.UNCHANGED and not change.fields and not style.whole:
+            unchanged += 1
+        else:
+            yield from _change_lines(change, group.reason(index), shoot, style)
+            yield from _fields_once(change, shoot, told.setdefault(change_likeness(change, shoot), shoot), style)
+    if unchanged:
+        yield style.paint(f"    = {counted(unchanged, 'object')} unchanged", Tone.FAINT)
     yield from _note_lines(group.shoots, style)
     if others := group.names[1:]:
         names = listed(others, len(others) if style.whole else _NAMES)
         yield from _hanging(f"same in {counted(len(others), 'more shoot')}: {names}", "    ", style)
-
-
-def _changes_lines(changes: Sequence[Change], reasons: Sequence[str], style: Style) -> Iterator[str]:
-    unchanged = 0
-    for change, reason in zip(changes, reasons, strict=True):
-        if change.action is Action.UNCHANGED and not change.fields and not style.whole:
-            unchanged += 1
-        else:
-            yield from _change_lines(change, reason, style)
-    if unchanged:
-        yield style.paint(f"    = {counted(unchanged, 'object')} unchanged", Tone.FAINT)
 
 
 def _note_lines(shoots: Sequence[ShootPlan], style: Style) -> Iterator[str]:
@@ -129,9 +132,11 @@ def _note_lines(shoots: Sequence[ShootPlan], style: Style) -> Iterator[str]:
         yield style.paint(f"    and {counted(left_out, 'more note')}", Tone.WARNED)
 
 
-def _change_lines(change: Change, reason: str, style: Style) -> Iterator[str]:
+def _change_lines(change: Change, reason: str, shoot: Target, style: Style) -> Iterator[str]:
+    """What happens to an object, what it costs and why."""
     tone = TONES[change.action]
-    head = f"    {SIGNS[change.action]} {change.action.value:<11} {printable(str(change.ref))}"
+    name = change.ref.kind if is_own(change.ref, shoot) else str(change.ref)
+    head = f"    {SIGNS[change.action]} {change.action.value:<11} {printable(name)}"
     tail = printable(change_tail(change, reason))
     loud = Tone.WARNED if change.cost is not Cost.NONE or change.action is Action.SKIPPED else None
     if tail and len(head) + 3 + len(tail) <= style.width:
@@ -139,47 +144,15 @@ def _change_lines(change: Change, reason: str, style: Style) -> Iterator[str]:
     else:
         yield style.paint(head, tone)
         yield from (style.paint(line, loud) for line in _hanging(tail, " " * 8, style))
-    width = min(max((len(_path(field)) for field in change.fields), default=0), style.width // 2)
-    for field in change.fields:
-        yield from _field_lines(field, change.action, width, style)
 
 
-def _field_lines(field: FieldChange, action: Action, width: int, style: Style) -> Iterator[str]:
-    """A field on one line where it fits; else its path, and below it the values, or the difference of their YAML."""
-    tone = Tone.FAINT if field.ignored else None
-    path = _path(field)
-    told = sentences((f"kept, {field.ignored}" if field.ignored else "", written_by(field)))
-    aside = f"  ({printable(told)})" if told else ""
-    live, desired = told_apart(field.live, field.desired)
-    created = action is Action.CREATED and live is ABSENT
-    values = value_text(desired) if created else f"{value_text(live)} → {value_text(desired)}"
-    if len(line := f"        {path:<{width}}  {values}{aside}") <= style.width:
-        yield style.paint(line, tone)
-    elif len(line := f"            {values}{aside}") <= style.width:
-        yield from (style.paint(part, tone) for part in (f"        {path}", line))
-    elif is_nested(live) or is_nested(desired):
-        yield style.paint(f"        {path}{aside}", tone)
-        yield from _block_lines(field, style)
-    else:
-        yield style.paint(f"        {path}{aside}", tone)
-        room = None if style.whole else style.width - 12
-        if not created:
-            yield style.paint(f"            {value_text(live, room)}", tone)
-        yield style.paint(f"          → {value_text(desired, room)}", tone)
-
-
-def _block_lines(field: FieldChange, style: Style) -> Iterator[str]:
-    lines = difference_lines(field.live, field.desired)
-    shown = list(lines) if style.whole else list(islice(lines, _BLOCK_LINES))
-    for line in shown:
-        cut = line if style.whole or len(line) <= style.width else f"{line[: style.width - 1]}…"
-        yield style.paint(f"          {cut}", Tone.FAINT if field.ignored else _DIFF_TONES.get(line[0]))
-    if left_out := sum(1 for _ in lines):
-        yield style.paint(f"          … {counted(left_out, 'more line')}; `gitops diff` shows all", Tone.FAINT)
-
-
-def _path(field: FieldChange) -> str:
-    return printable(pointer(field.path)) or "/"
+def _fields_once(change: Change, shoot: Target, first: Target, style: Style) -> list[str]:
+    """The fields of an object; long ones only where they are told first."""
+    lines = field_lines(change, style)
+    short = 0 if change.action is Action.CREATED else _REPEATED
+    if first == shoot or len(lines) <= short or style.whole:
+        return lines
+    return [style.paint(f"        the same as in {printable(first)}", Tone.FAINT)]
 
 
 def _hanging(text: str, indent: str, style: Style) -> list[str]:

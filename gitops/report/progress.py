@@ -1,14 +1,14 @@
-"""A rollout while it goes on: plain lines for what changed since last time, or a frame to be drawn again."""
+"""A rollout while it goes on, as plain lines for what changed since last time."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 
 from gitops.manifest import Target
 from gitops.plan.document import GARDEN_WAVE
+from gitops.report.frame import ending_text
 from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS, outcome_counts, seeds_text
 from gitops.report.style import Style, Tone
 from gitops.report.words import counted, printable
@@ -18,8 +18,6 @@ from gitops.rollout.track import Phase, Track
 
 _SMALL = 10
 """Shoots in a wave that are told one by one; of a bigger wave, what is wrong, what is new, and every tenth part."""
-_FRAME_ROWS = 12
-_BAR = 24
 _NUMBERS = re.compile(r"\d+")
 _LOUD = frozenset({ShootOutcome.FAILED, ShootOutcome.QUARANTINED})
 
@@ -31,6 +29,7 @@ class ProgressLines:
         self._style = style
         self._told_waves: set[str] = set()
         self._garden = _GardenLines(style)
+        self._told_ending = False
         self._wave = _WaveLines("", 0, style)
 
     def lines(self, rollout: Rollout) -> list[str]:
@@ -46,6 +45,9 @@ class ProgressLines:
                 found.append(_opening(rollout))
         found += self._wave.moves(rollout.tracks)
         found += self._wave.waits(rollout)
+        if rollout.ending is not None and not rollout.over and not self._told_ending:
+            self._told_ending = True
+            found.append(ending_text(rollout.ending[1]))
         if rollout.over:
             found += self._finished(rollout)
         return found
@@ -158,30 +160,6 @@ class _WaveLines:
         if (key or line) not in self._said:
             self._said.add(key or line)
             yield line
-
-
-def frame(rollout: Rollout, style: Style) -> list[str]:
-    """The present wave at one glance: a bar, counts, and the shoots that somebody works on."""
-    if rollout.registrations is not None and not rollout.waves_begun:
-        text = f"{GARDEN_WAVE}  {seeds_text(rollout.registrations)}"
-        return [style.paint(text[: style.width], Tone.STRONG)]
-    tracks = list(rollout.tracks.values())
-    settled = sum(track.phase is Phase.SETTLED for track in tracks)
-    filled = _BAR * settled // len(tracks) if tracks else _BAR
-    outcomes = Counter(track.outcome for track in tracks if track.phase is Phase.SETTLED)
-    counts = [f"{outcomes[outcome]} {word}" for outcome, word in OUTCOME_WORDS.items() if outcomes[outcome]]
-    active = [track for track in tracks if track.started and track.phase is not Phase.SETTLED]
-    counts += [f"{len(active)} under way"] if active else []
-    bar = f"[{'#' * filled}{'.' * (_BAR - filled)}]"
-    lines = [f"{printable(rollout.wave.name)}  {bar}  {settled} of {len(tracks)} done: {', '.join(counts) or 'queued'}"]
-    for track in active[:_FRAME_ROWS]:
-        message = printable(" ".join(track.message.split()))
-        doing = f"waiting: {message}" if track.phase is Phase.WAITING and message else "working"
-        lines.append(f"  {printable(track.target)}  {doing}")
-    if len(active) > _FRAME_ROWS:
-        lines.append(f"  and {len(active) - _FRAME_ROWS} more")
-    cut = (line if len(line) <= style.width else f"{line[: style.width - 1]}…" for line in lines)
-    return [style.paint(line, Tone.STRONG if number == 0 else Tone.FAINT) for number, line in enumerate(cut)]
 
 
 def _opening(rollout: Rollout) -> str:

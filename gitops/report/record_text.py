@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from enum import Enum
 
 from gitops.plan.document import GARDEN_WAVE
 from gitops.record.record import Record
@@ -48,7 +49,16 @@ _MESSAGES = 20
 _NAMES = 5
 
 
-def record_text(record: Record, style: Style) -> str:
+class Garden(Enum):
+    """What the next run will find."""
+
+    LASTING = "lasting"
+    """The same garden, as this run left it."""
+    PASSING = "passing"
+    """Nothing of it: the landscape was made for this run."""
+
+
+def record_text(record: Record, style: Style, garden: Garden = Garden.LASTING) -> str:
     """What a run did, wave by wave; every shoot that is not converged has its message; at last, what to do next."""
     result = record.result
     outcome = style.paint(result.outcome.value, _RUN_TONES[result.outcome])
@@ -62,7 +72,7 @@ def record_text(record: Record, style: Style) -> str:
     for wave in result.waves:
         lines += _wave_lines(wave, names, style)
     lines.append("")
-    for step in next_steps(record):
+    for step in next_steps(record, garden):
         lines += wrapped(step, width=style.width, indent="  ", first="→ ")
     return "\n".join(lines) + "\n"
 
@@ -73,27 +83,39 @@ def outcome_counts(shoots: tuple[ShootResult, ...]) -> str:
     return ", ".join(f"{counts[outcome]} {word}" for outcome, word in OUTCOME_WORDS.items() if counts[outcome])
 
 
-def next_steps(record: Record) -> tuple[str, ...]:
+def next_steps(record: Record, garden: Garden = Garden.LASTING) -> tuple[str, ...]:
     """What to do now, one sentence or two each; at least one."""
     shoots = [shoot for wave in record.result.waves for shoot in wave.shoots]
     steps = [*_by_run(record), *_by_shoots(shoots)]
+    if garden is Garden.PASSING:
+        return (*steps, *_after_passing(record.overlay))
+    if record.result.outcome is RunOutcome.CONVERGED:
+        steps.append(f"From here on `gitops plan {record.overlay}` shows what drifts.")
     if record.result.outcome in {RunOutcome.WAITING, RunOutcome.FAILED}:
         steps.append(f"Run `gitops reconcile {record.overlay}` again, or wait for the next run: nothing is done twice.")
     return tuple(steps)
 
 
 def _by_run(record: Record) -> Iterator[str]:
-    result, overlay = record.result, record.overlay
+    result = record.result
     match result.outcome:
         case RunOutcome.CONVERGED:
             done = "Every shoot is as declared" if result.writes else "Nothing had to be written"
-            yield f"{done}. From here on `gitops plan {overlay}` shows what drifts."
+            yield f"{done}."
         case RunOutcome.WAITING:
             yield f"Nothing is wrong. {_own_message(result)}".rstrip()
         case RunOutcome.STOPPED:
             yield from _after_stop(record)
         case RunOutcome.FAILED:
             yield f"The run could not go on. {_own_message(result)}".rstrip()
+
+
+def _after_passing(overlay: str) -> Iterator[str]:
+    yield "The landscape ended with this run."
+    yield (
+        f"`gitops sandbox {overlay}` keeps one: reconcile it from another terminal, break something with kubectl, and "
+        f"`gitops plan {overlay}` shows what."
+    )
 
 
 def _after_stop(record: Record) -> Iterator[str]:

@@ -12,6 +12,7 @@ from gitops.manifest import Target
 from gitops.plan.changes import Action, Plan, ShootPlan
 from gitops.plan.document import API_VERSION
 from gitops.plan.observed import Observed
+from gitops.plan.planning import Prune
 from gitops.report.words import counted
 from gitops.rollout.step import (
     ApplyObjects,
@@ -19,7 +20,6 @@ from gitops.rollout.step import (
     CreateShoot,
     LookInside,
     PatchShoot,
-    Prune,
     PruneObjects,
     Settled,
     ShootOutcome,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -40,7 +43,7 @@ def carry_out(
     clock: Clock,
     *,
     deadline: datetime | None = None,
-    on_change: Callable[[Rollout], None] | None = None,
+    on_change: Callable[[Rollout], None] = lambda _: None,
 ) -> Result:
     """Run to the end, or to where the run must wait.
 
@@ -52,38 +55,66 @@ def carry_out(
         crew: who does it.
         clock: what time it is.
         deadline: when to end in any case.
-        on_change: called after every event, to show progress.
+        on_change: called in every turn, when its actions have begun, and at the end; to show progress.
     """
     while not rollout.over and (rollout.ending is None or crew.busy):
         try:
-            _turn(rollout, crew, clock, deadline)
+            _turn(rollout, crew, clock, deadline, on_change)
         except KeyboardInterrupt:
             if rollout.ending is not None:
                 raise
             rollout.stop(RunOutcome.WAITING, INTERRUPTED)
-        if on_change is not None:
             on_change(rollout)
+    on_change(rollout)
     return rollout.result()
 
 
-def _turn(rollout: Rollout, crew: Crew, clock: Clock, deadline: datetime | None) -> None:
-    now = clock.now()
+def _turn(
+    rollout: Rollout, crew: Crew, clock: Clock, deadline: datetime | None, on_change: Callable[[Rollout], None]
+) -> None:
+    with undisturbed():
+        until = _begin(rollout, crew, clock.now(), deadline)
+        on_change(rollout)
+    event = None if rollout.over else crew.next_event(until)
+    if event is not None:
+        with undisturbed():
+            rollout.handle(event, clock.now())
+
+
+def _begin(rollout: Rollout, crew: Crew, now: datetime, deadline: datetime | None) -> datetime | None:
+    """Start what is to be done now; until when to wait for answers."""
     if deadline is not None and now >= deadline:
         rollout.stop(RunOutcome.WAITING, "the deadline of this run has come; the next run goes on from here")
     for action in rollout.actions(now):
         crew.start(action)
-    if rollout.over:
-        return
     times = [] if rollout.ending else [time for time in (rollout.wake_at(), deadline) if time is not None]
-    if not times and not crew.busy:
+    if not times and not crew.busy and not rollout.over:
         raise RuntimeError("the rollout waits for nothing")
-    event = crew.next_event(min(times, default=None))
-    if event is not None:
-        rollout.handle(event, clock.now())
+    return min(times, default=None)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hear Ctrl-C when the block is done and not in its midst, so that no answer is half noted or lost.
+
+    Only the main thread hears it at all.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield
+        return
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    for number in heard[:1]:
+        signal.raise_signal(number)
 
 
 class ThreadCrew:
-    """A pool of threads. To be used as a context manager, which waits for what is under way."""
+    """A pool of threads. To be used as a context manager, which waits for what is under way unless it fails."""
 
     def __init__(self, perform: Perform, clock: Clock, *, threads: int) -> None:
         self._perform = perform

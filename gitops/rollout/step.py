@@ -14,24 +14,17 @@ from gitops.errors import ApiError, GitopsError, Refused, Throttled, Unreachable
 from gitops.gardener.shoot_gate import shoot_gate
 from gitops.gardener.shoot_merge import OPERATION, ShootMerge, new_shoot, patch_of
 from gitops.gardener.shoot_record import read_record
-from gitops.manifest import Manifest, Ref, get
+from gitops.manifest import GARDEN, Manifest, Ref, get, pointer, ref_of
 from gitops.nri.policy_gate import policy_gate
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import members, parent
 from gitops.plan.changes import Action, Change
 from gitops.plan.inside import to_apply, writing_order
 from gitops.plan.observed import Inside, Observed, Unobserved
-from gitops.plan.planning import kinds_inside, plan_shoot
+from gitops.plan.planning import Prune, kinds_inside, plan_shoot
 from gitops.plan.shoot import merge_of, terms_of
 from gitops.rollout.kstatus import kstatus
 from gitops.verdict import Status, Verdict, current
-
-
-class Prune(Enum):
-    """Whether a run may take away what is declared no longer."""
-
-    ALLOWED = "allowed"
-    WITHHELD = "withheld"
 
 
 class Where(Enum):
@@ -53,6 +46,8 @@ class PatchShoot:
     """One guarded patch of the live Shoot."""
 
     operations: tuple[dict[str, Any], ...]
+    fields: tuple[str, ...] = ()
+    """Pointers to the declared fields that it changes, as the plan names them; none where only the record changes."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +117,17 @@ Write = CreateShoot | PatchShoot | ApplyObjects | PruneObjects
 Step = Write | LookInside | Await | Unanswered | Settled
 
 
+def subject(write: Write) -> str:
+    """What a write is about, in words that are the same whenever the same is written again."""
+    match write:
+        case CreateShoot(manifest):
+            return str(ref_of(GARDEN, manifest))
+        case PatchShoot(_, fields):
+            return ", ".join(sorted(fields)) or "what is owned of the Shoot"
+        case ApplyObjects(manifests=manifests) | PruneObjects(manifests=manifests):
+            return ", ".join(str(ref_of(GARDEN, manifest)) for manifest in manifests)
+
+
 def next_step(desired: DesiredShoot, overlay: Overlay, observed: Observed, prune: Prune) -> Step:
     """What to do about one shoot: the same observation always gives the same step.
 
@@ -153,7 +159,8 @@ def _write_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed, ch
     if get(live, "metadata", "deletionTimestamp"):
         return _failed("the Shoot is being deleted")
     outcome = merge_of(desired, live, overlay.name)
-    return _held_back(desired, outcome) or PatchShoot(tuple(patch_of(outcome, observed.server_time)))
+    fields = tuple(pointer(difference.path) for difference in outcome.differences if not difference.kept)
+    return _held_back(desired, outcome) or PatchShoot(tuple(patch_of(outcome, observed.server_time)), fields)
 
 
 def _held_back(desired: DesiredShoot, outcome: ShootMerge) -> Step | None:

@@ -50,6 +50,10 @@ class Track:
     """Writes refused in a row because the object had changed."""
     writes: int = 0
     """Objects written by this run."""
+    writing: str = ""
+    """What is being written, or was last."""
+    written: tuple[str, ...] = ()
+    """What was written since it was looked at from the start, one entry for each time."""
     outcome: ShootOutcome = ShootOutcome.NOT_STARTED
     message: str = ""
     hint: str = ""
@@ -71,7 +75,8 @@ class Track:
 
     def again(self, now: datetime) -> Track:
         """The same shoot, to be looked at from the start."""
-        return replace(self, phase=Phase.WAITING, where=Where.GARDEN, look_at=now, started=False, give_up_at=None)
+        fresh = replace(self, started=False, give_up_at=None, written=())
+        return replace(fresh, phase=Phase.WAITING, where=Where.GARDEN, look_at=now)
 
     def with_shoot(self, shoot: Manifest | None, server_time: datetime, now: datetime) -> Track:
         """Looked at in the garden; what is inside is to be looked at again."""
@@ -88,7 +93,7 @@ _EVER = timedelta(days=3650)
 
 def _age(observed: Observed) -> timedelta:
     """How long it has stayed as it is, by the servers' clocks: since our last write, and since a node took a policy."""
-    objects = [observed.shoot] if observed.shoot is not None else []
+    objects = [shoot for shoot in (observed.shoot,) if shoot]
     if isinstance(observed.inside, Inside):
         objects += observed.inside.objects.values()
     times = [time for manifest in objects for time in _changes(manifest)]

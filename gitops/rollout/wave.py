@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from gitops.desired.overlay import Overlay, Wave
 from gitops.errors import Conflict, Throttled, Unreachable
 from gitops.manifest import Manifest, Target
+from gitops.plan.planning import Prune
 from gitops.rollout.actions import (
     Action,
     InsideObserved,
@@ -27,13 +28,13 @@ from gitops.rollout.actions import (
 from gitops.rollout.step import (
     Await,
     LookInside,
-    Prune,
     Settled,
     ShootOutcome,
     Unanswered,
     Where,
     Write,
     next_step,
+    subject,
 )
 from gitops.rollout.timers import Timers
 from gitops.rollout.track import Phase, Track
@@ -42,6 +43,8 @@ FRESH = timedelta(seconds=30)
 """A shoot that was looked at longer ago is looked at again before it is written."""
 CONFLICTS = 5
 """After so many refused writes in a row the next attempt waits for the next look."""
+REWRITES = 3
+"""What was written so often and did not last is a failure: a run must not fight with somebody for ever."""
 
 
 @dataclass(frozen=True)
@@ -167,10 +170,20 @@ class WaveRun:
             case Unanswered():
                 self._wait_for_answer(track, step, now)
             case write:
-                cleared = replace(track, give_up_at=None, unanswered_since=None, current_since=None)
-                self._put(replace(cleared, phase=Phase.BUSY))
-                return WriteTo(track.target, write, track.observed.shoot)
+                return self._write(track, write, now)
         return None
+
+    def _write(self, track: Track, write: Write, now: datetime) -> Action | None:
+        what = subject(write)
+        if track.written.count(what) >= REWRITES:
+            message = (
+                f"written {REWRITES} times and still not as declared: {what}. Somebody else changes it back, or the "
+                "server stores it in other words"
+            )
+            self._settle(track, Settled(ShootOutcome.FAILED, message), now)
+            return None
+        self._put(replace(track, phase=Phase.BUSY, writing=what, unanswered_since=None, current_since=None))
+        return WriteTo(track.target, write, track.observed.shoot)
 
     def _look_inside(self, track: Track) -> Action:
         if track.observed.shoot is None:
@@ -224,19 +237,23 @@ class WaveRun:
                 garden = True
             else:
                 actions.append(self._look_inside(track))
-        return actions + self._look_at_garden() if garden else actions
+        return actions + self._look_at_garden(now) if garden else actions
 
     def _given_up(self, track: Track) -> Settled:
         hint = f". {track.hint}" if track.hint else ""
         timeout = self._rules.overlay.gate.timeout
         return Settled(ShootOutcome.FAILED, f"still waiting after {timeout}: {track.message}{hint}")
 
-    def _look_at_garden(self) -> list[Action]:
-        """One look at the garden for all shoots that wait for it, whoever was due first."""
+    def _look_at_garden(self, now: datetime) -> list[Action]:
+        """One look at the garden for all shoots that are due, or would be soon."""
+        soon = now + self._rules.poll / 2
         targets = tuple(
             track.target
             for track in self.tracks.values()
-            if track.phase is Phase.WAITING and track.where is Where.GARDEN and track.target not in self._being_read
+            if track.phase is Phase.WAITING
+            and track.where is Where.GARDEN
+            and (track.look_at is None or track.look_at <= soon)
+            and track.target not in self._being_read
         )
         self._being_read |= set(targets)
         return [ObserveShoots(targets)] if targets else []
@@ -256,7 +273,9 @@ class WaveRun:
         track = self.tracks[event.target]
         shoot = track.observed.shoot if event.shoot is None else event.shoot
         seen = track.with_shoot(shoot, track.observed.server_time, now)
-        self._put(replace(seen, phase=Phase.QUEUED, writes=track.writes + event.writes, conflicts=0))
+        written = (*track.written, track.writing)
+        seen = replace(seen, writes=track.writes + event.writes, written=written, conflicts=0, give_up_at=None)
+        self._put(replace(seen, phase=Phase.QUEUED))
 
     def _not_wrote(self, event: NotWritten, now: datetime) -> None:
         track = self.tracks[event.target]

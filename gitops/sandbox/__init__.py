@@ -21,12 +21,15 @@ Over HTTP, for kubectl and people:
     with Server(Landscape(shoots, ScaledClock(60))) as server:
         server.garden_kubeconfig()                          # points at https://127.0.0.1:PORT/garden
 
-How to read it, in an hour: `wire` (requests, failures), `store` (objects as bytes, one resourceVersion),
-`schema`, `typed`, `fieldsets` and `managed_fields` (server-side apply), `patches`, `decoding`,
-`validation`; `kinds`, `builtins`, `pods`, `shoots`, `shoot_defaults`, `crds` (what is served); `reading`,
-`writing`, `patching`, `deleting`, `watching`, `discovery`, `tables`, `access` (how it is served); `api`
-(one server), `server` (sockets); `landscape`, `seeding`, `gardenlet`, `furnishing`, `nodes`, `agents`,
-`inside`, `faults`, `clock` (who lives there).
+How to read it, in an hour:
+- `wire` (requests, failures), `store` (objects as bytes, one resourceVersion), `schema`;
+- server-side apply: `typed`, `fieldsets`, `managed_fields`, `last_applied`; and `patches`, `decoding`,
+  `validation`;
+- what is served: `kinds`, `builtins`, `pods`, `shoots`, `shoot_defaults`, `crds`, `cluster`;
+- how it is served: `api`, `access`, `reading`, `recognising`, `writing`, `patching`, `deleting`, `watching`,
+  `discovery`, `tables`; over sockets: `server`, `certificates`;
+- who lives there: `landscape`, `options`, `seeding`, `furnishing`, `nodes`, `gardenlet`, `agents`,
+  `inside`, `faults`, `clock`.
 
 What it leaves out:
 - Kinds beyond those in `builtins` and CRDs; conversion webhooks (versions of a CRD differ in name only) and
@@ -35,25 +38,27 @@ What it leaves out:
   nothing.
 - Controllers: no DaemonSets are rolled out, no garbage is collected (propagationPolicy is accepted and
   ignored), no pods run. Namespaces and CRDs take their content with them in the same request.
-- managedFields: sets are not converted between API versions, and no entry is capped into ancient-changes; a
-  client-side kubectl manager is not migrated by the server.
+- managedFields: sets are not converted between API versions, and no entry is capped into ancient-changes.
 - Built-in kinds are validated for what policies and tests need; their defaults are those of pods and
   DaemonSets.
 - Shoots: credentials rotation, in-place updates, migration, DNS and exposure admission, most of validation.
   The maintenance window of a Shoot that names none follows from its name. Auto-enabled extensions get no
   label.
 - Text of messages where Go prints maps in random order, and Go's own JSON parser's complaints.
-- protobuf, aggregated discovery, OpenAPI v2 and descriptions in OpenAPI v3.
+- protobuf (so no imperative `kubectl create configmap`; `-f` works), aggregated discovery, OpenAPI v2 and
+  descriptions in OpenAPI v3.
 """
 
 from gitops.sandbox.clock import ScaledClock, VirtualClock
 from gitops.sandbox.faults import Deletion, Faults, NodeFault, OperationFault, RequestFault
 from gitops.sandbox.gardenlet import Pace
-from gitops.sandbox.landscape import Handler, Landscape, Options
+from gitops.sandbox.landscape import Handler, Landscape
+from gitops.sandbox.options import POLICY_CRDS, Options
 from gitops.sandbox.server import Server
 from gitops.sandbox.wire import Request, Response, UnreachableError
 
 __all__ = [
+    "POLICY_CRDS",
     "Deletion",
     "Faults",
     "Handler",

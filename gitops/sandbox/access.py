@@ -1,14 +1,15 @@
 """Who may do what: bearer tokens, two roles, and the kubeconfigs that carry them."""
 
 import base64
-import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from gitops.sandbox import shoots
 from gitops.sandbox.clock import Clock, stamp
+from gitops.sandbox.decoding import decode
 from gitops.sandbox.kinds import Resource
 from gitops.sandbox.reading import Scope, answer
 from gitops.sandbox.wire import (
@@ -116,7 +117,8 @@ class Issuer:
         """Answer a kubeconfig request; raises 422 for under ten minutes, or a shoot without API."""
         role: Role = "admin" if subresource == "adminkubeconfig" else "viewer"
         kind = "AdminKubeconfigRequest" if role == "admin" else "ViewerKubeconfigRequest"
-        spec = (json.loads(request.body) if request.body else {}).get("spec") or {}
+        asked = decode(request.body or b"{}", kind).manifest
+        spec = asked.get("spec") or {}
         wanted = spec.get("expirationSeconds") or _USUAL
         if wanted < _SHORTEST:
             cause = invalid_value(
@@ -148,4 +150,4 @@ class Issuer:
 
 def is_kubeconfig(resource: Resource, subresource: str) -> bool:
     """Tell whether a subresource is one of the two that answer kubeconfigs."""
-    return resource.plural == "shoots" and subresource in {"adminkubeconfig", "viewerkubeconfig"}
+    return resource.plural == "shoots" and subresource in shoots.KUBECONFIGS

@@ -1,5 +1,7 @@
 """One API server: from a request to a response, without sockets."""
 
+from urllib.parse import unquote
+
 from gitops.sandbox import access, deleting, discovery, patching, reading, watching, writing
 from gitops.sandbox.access import Identity, Issuer
 from gitops.sandbox.cluster import Cluster
@@ -12,6 +14,7 @@ from gitops.sandbox.wire import (
     encoded,
     method_not_allowed,
     no_such_resource,
+    not_found,
 )
 
 _OPTIONS = {
@@ -62,6 +65,10 @@ class ApiServer:
         return read(self.cluster, scope, request)
 
     def _write(self, request: Request, scope: Scope, verb: str, identity: Identity) -> Response:
+        if "protobuf" in request.content_type:
+            accepted = "application/json, application/yaml"
+            text = "the body of the request was in an unknown format - accepted media types include: "
+            raise ApiError(415, "UnsupportedMediaType", text + accepted)
         if access.is_kubeconfig(scope.resource, scope.subresource) and self._issuer is not None:
             shoot = reading.current(self.cluster, scope).manifest()
             return self._issuer.issue(shoot, request, scope.subresource, identity.user)
@@ -77,7 +84,7 @@ class ApiServer:
 
     def _scope(self, path: str) -> Scope | None:
         """Return what a path names; None outside served groups; raises 404 for unknown resources."""
-        parts = [part for part in path.split("/") if part]
+        parts = [unquote(part) for part in path.split("/") if part]
         match parts:
             case ["api", version, *rest] if rest:
                 group = ""
@@ -94,7 +101,7 @@ class ApiServer:
         resource = self.cluster.resource(group, version, rest[0])
         name, subresource = [*rest[1:], "", ""][:2]
         if subresource and subresource not in resource.subresources:
-            raise no_such_resource()
+            raise not_found(group, rest[0], name) if resource.custom else no_such_resource()
         return Scope(resource, namespace, name, subresource)
 
 

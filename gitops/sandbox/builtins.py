@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable
 
 from gitops.sandbox import pods, shoots
-from gitops.sandbox.kinds import Column, Resource, Rules, resource, spec_changed
+from gitops.sandbox.kinds import Column, Resource, Rules, at, spec_changed
+from gitops.sandbox.schema import builtin
 from gitops.sandbox.validation import SUBDOMAIN
-from gitops.sandbox.wire import Cause, Manifest, invalid_value
+from gitops.sandbox.wire import Cause, Manifest, invalid_value, required
 
 CRDS = "customresourcedefinitions"
-GARDENER = "core.gardener.cloud"
 
 
 def _default_namespace(manifest: Manifest) -> None:
@@ -53,20 +53,31 @@ def _default_registration(manifest: Manifest) -> None:
     for item in manifest.get("spec", {}).get("resources") or ():
         item.setdefault("primary", True)
         item.setdefault("reconcileTimeout", "3m0s")
+        if item.get("kind") == "Extension":
+            before = "BeforeKubeAPIServer"
+            lifecycle = {"reconcile": "AfterKubeAPIServer", "delete": before, "migrate": before}
+            item.setdefault("lifecycle", lifecycle)
+            item.setdefault("clusterCompatibility", ["shoot"])
     deployment = manifest.get("spec", {}).get("deployment")
     if deployment is not None:
         deployment.setdefault("policy", "OnDemand")
 
 
 def _validate_crd(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
-    spec = manifest["spec"]
-    wanted = f"{spec['names']['plural']}.{spec['group']}"
-    if manifest["metadata"]["name"] != wanted:
-        yield invalid_value(
-            "metadata.name", manifest["metadata"]["name"], 'must be spec.names.plural+"."+spec.group'
-        )
-    if not re.fullmatch(SUBDOMAIN, spec["group"]):
-        yield invalid_value("spec.group", spec["group"], "must be a lowercase RFC 1123 subdomain")
+    spec, name = manifest["spec"], manifest["metadata"].get("name")
+    names, group = spec["names"], spec.get("group", "")
+    for path, value in (
+        ("spec.versions", spec.get("versions")),
+        ("spec.scope", spec.get("scope")),
+        ("spec.names.plural", names.get("plural")),
+        ("spec.names.kind", names.get("kind")),
+    ):
+        if not value:
+            yield required(path)
+    if name != f"{names.get('plural', '')}.{group}":
+        yield invalid_value("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    if not re.fullmatch(SUBDOMAIN, group):
+        yield invalid_value("spec.group", group, "must be a lowercase RFC 1123 subdomain")
 
 
 def _default_crd(manifest: Manifest) -> None:
@@ -79,193 +90,130 @@ def _default_crd(manifest: Manifest) -> None:
 
 def _prepare_crd(manifest: Manifest, old: Manifest | None) -> None:
     if old is None:
-        stored = [version["name"] for version in manifest["spec"]["versions"] if version.get("storage")]
+        stored = [
+            version["name"] for version in manifest["spec"].get("versions") or () if version.get("storage")
+        ]
         names = {"plural": "", "kind": ""}
         manifest["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": stored}
-
-
-def _age_free(path: str) -> Column:
-    """Return a column that shows one field."""
-    *_, last = path.split(".")
-
-    def cell(manifest: Manifest) -> object:
-        value: object = manifest
-        for step in path.split("."):
-            value = value.get(step) if isinstance(value, dict) else None
-        return "" if value is None else value
-
-    return Column(last[:1].upper() + last[1:], cell)
 
 
 def _data_count(manifest: Manifest) -> object:
     return len(manifest.get("data") or {}) + len(manifest.get("binaryData") or {})
 
 
-def _node_ready(manifest: Manifest) -> object:
+def _node_status(manifest: Manifest) -> object:
     conditions = manifest.get("status", {}).get("conditions") or ()
     ready = any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
     return "Ready" if ready else "NotReady"
 
 
-def _ready_ratio(manifest: Manifest) -> object:
+def _ready_containers(manifest: Manifest) -> object:
     statuses = manifest.get("status", {}).get("containerStatuses") or ()
     ready = sum(1 for item in statuses if item.get("ready"))
     return f"{ready}/{len(manifest['spec']['containers'])}"
 
 
-_GENERATED = Rules(raises_generation=spec_changed)
-_DATA = Column("Data", _data_count)
-_STATUS = ("status",)
-_EXTENSIONS = "apiextensions.k8s.io"
-_RBAC = "rbac.authorization.k8s.io"
+def _field(name: str, path: str) -> Column:
+    return Column(name, lambda manifest: at(manifest, path) or "")
+
+
+_COMMON = """
+v1                           Namespace                cluster    namespaces ns
+v1                           Node                     cluster    nodes no
+v1                           ConfigMap                namespaced configmaps cm
+v1                           Secret                   namespaced secrets
+v1                           Pod                      namespaced pods po
+v1                           Event                    namespaced events ev
+v1                           ServiceAccount           namespaced serviceaccounts sa
+apps/v1                      DaemonSet                namespaced daemonsets ds
+coordination.k8s.io/v1       Lease                    namespaced leases
+rbac.authorization.k8s.io/v1 ClusterRole              cluster    clusterroles
+rbac.authorization.k8s.io/v1 ClusterRoleBinding       cluster    clusterrolebindings
+rbac.authorization.k8s.io/v1 Role                     namespaced roles
+rbac.authorization.k8s.io/v1 RoleBinding              namespaced rolebindings
+apiextensions.k8s.io/v1      CustomResourceDefinition cluster    customresourcedefinitions crd crds
+"""
+_GARDENER = """
+core.gardener.cloud/v1beta1         Shoot                  namespaced shoots
+core.gardener.cloud/v1beta1         Project                cluster    projects
+core.gardener.cloud/v1beta1         CloudProfile           cluster    cloudprofiles cprofile cpfl
+core.gardener.cloud/v1beta1         Seed                   cluster    seeds
+core.gardener.cloud/v1beta1         ControllerRegistration cluster    controllerregistrations ctrlreg
+core.gardener.cloud/v1beta1         ControllerDeployment   cluster    controllerdeployments ctrldeploy
+core.gardener.cloud/v1              ControllerDeployment   cluster    controllerdeployments ctrldeploy
+core.gardener.cloud/v1beta1         ControllerInstallation cluster    controllerinstallations ctrlinst
+core.gardener.cloud/v1beta1         InternalSecret         namespaced internalsecrets
+security.gardener.cloud/v1alpha1    CredentialsBinding     namespaced credentialsbindings
+"""
+
+_COUNTED = Rules(raises_generation=spec_changed)
+_RULES = {
+    "Namespace": Rules(default=_default_namespace, prepare=_prepare_namespace),
+    "ConfigMap": Rules(validate=_validate_data),
+    "Secret": Rules(default=_default_secret, validate=_validate_data),
+    "InternalSecret": Rules(default=_default_secret),
+    "Pod": Rules(default=lambda m: pods.default_pod(m.setdefault("spec", {})), validate=pods.validate_pod),
+    "DaemonSet": Rules(
+        default=pods.default_daemon_set,
+        prepare=pods.prepare_daemon_set,
+        raises_generation=spec_changed,
+        validate=pods.validate_daemon_set,
+    ),
+    "CustomResourceDefinition": Rules(
+        default=_default_crd, prepare=_prepare_crd, raises_generation=spec_changed, validate=_validate_crd
+    ),
+    "Shoot": shoots.RULES,
+    "ControllerRegistration": Rules(default=_default_registration, raises_generation=spec_changed),
+    **dict.fromkeys(
+        ("Project", "CloudProfile", "Seed", "ControllerDeployment", "ControllerInstallation"), _COUNTED
+    ),
+}
+_COLUMNS = {
+    "Namespace": (_field("Status", "status.phase"),),
+    "Node": (Column("Status", _node_status), _field("Version", "status.nodeInfo.kubeletVersion")),
+    "ConfigMap": (Column("Data", _data_count),),
+    "Secret": (_field("Type", "type"), Column("Data", _data_count)),
+    "Pod": (Column("Ready", _ready_containers), _field("Status", "status.phase")),
+    "Event": (_field("Reason", "reason"), _field("Message", "message")),
+    "DaemonSet": (_field("Desired", "status.desiredNumberScheduled"), _field("Ready", "status.numberReady")),
+    "Project": (_field("Namespace", "spec.namespace"),),
+    "CloudProfile": (_field("Type", "spec.type"),),
+    "Shoot": shoots.COLUMNS,
+}
+_ZERO: dict[str, Manifest] = {
+    "DaemonSet": {"spec": {"template": {"metadata": {}, "spec": {"containers": None}}, "updateStrategy": {}}},
+    "CustomResourceDefinition": {"spec": {"names": {}}},
+    "Shoot": {"spec": {"kubernetes": {}, "provider": {}}},
+}
 
 
 def common() -> tuple[Resource, ...]:
     """Return what every cluster serves."""
-    return (
-        resource(
-            "",
-            "v1",
-            "Namespace",
-            namespaced=False,
-            subresources=_STATUS,
-            short_names=("ns",),
-            columns=(Column("Status", lambda m: m.get("status", {}).get("phase", "")),),
-            rules=Rules(default=_default_namespace, prepare=_prepare_namespace),
-        ),
-        resource(
-            "",
-            "v1",
-            "Node",
-            namespaced=False,
-            subresources=_STATUS,
-            short_names=("no",),
-            columns=(Column("Status", _node_ready), Column("Roles", lambda _m: "<none>")),
-        ),
-        resource(
-            "", "v1", "ConfigMap", short_names=("cm",), columns=(_DATA,), rules=Rules(validate=_validate_data)
-        ),
-        resource(
-            "",
-            "v1",
-            "Secret",
-            columns=(_age_free("type"), _DATA),
-            rules=Rules(default=_default_secret, validate=_validate_data),
-        ),
-        resource(
-            "",
-            "v1",
-            "Pod",
-            subresources=_STATUS,
-            short_names=("po",),
-            categories=("all",),
-            columns=(
-                Column("Ready", _ready_ratio),
-                Column("Status", lambda m: m.get("status", {}).get("phase", "")),
-            ),
-            rules=Rules(
-                default=lambda m: pods.default_pod(m.setdefault("spec", {})), validate=pods.validate_pod
-            ),
-        ),
-        resource("", "v1", "Event", short_names=("ev",), columns=(_age_free("reason"), _age_free("message"))),
-        resource("", "v1", "ServiceAccount", short_names=("sa",)),
-        resource(
-            "apps",
-            "v1",
-            "DaemonSet",
-            subresources=_STATUS,
-            short_names=("ds",),
-            categories=("all",),
-            columns=(_age_free("status.desiredNumberScheduled"), _age_free("status.numberReady")),
-            blind_update=True,
-            rules=Rules(
-                default=pods.default_daemon_set,
-                prepare=pods.prepare_daemon_set,
-                raises_generation=spec_changed,
-                validate=pods.validate_daemon_set,
-            ),
-        ),
-        resource("coordination.k8s.io", "v1", "Lease"),
-        resource(_RBAC, "v1", "ClusterRole", namespaced=False),
-        resource(_RBAC, "v1", "ClusterRoleBinding", namespaced=False),
-        resource(_RBAC, "v1", "Role"),
-        resource(_RBAC, "v1", "RoleBinding"),
-        resource(
-            _EXTENSIONS,
-            "v1",
-            "CustomResourceDefinition",
-            CRDS,
-            namespaced=False,
-            subresources=_STATUS,
-            short_names=("crd", "crds"),
-            rules=Rules(
-                default=_default_crd,
-                prepare=_prepare_crd,
-                raises_generation=spec_changed,
-                validate=_validate_crd,
-            ),
-        ),
-    )
+    return tuple(_resource(*line.split()) for line in _COMMON.strip().splitlines())
 
 
 def gardener() -> tuple[Resource, ...]:
     """Return what a garden serves besides."""
-    plain = Rules(raises_generation=spec_changed)
-    return (
-        shoots.shoot_resource(),
-        resource(
-            GARDENER,
-            "v1beta1",
-            "Project",
-            namespaced=False,
-            subresources=_STATUS,
-            rules=plain,
-            columns=(_age_free("spec.namespace"),),
-        ),
-        resource(
-            GARDENER,
-            "v1beta1",
-            "CloudProfile",
-            namespaced=False,
-            short_names=("cprofile", "cpfl"),
-            rules=plain,
-            columns=(_age_free("spec.type"),),
-        ),
-        resource(GARDENER, "v1beta1", "Seed", namespaced=False, subresources=_STATUS, rules=plain),
-        resource(
-            GARDENER,
-            "v1beta1",
-            "ControllerRegistration",
-            namespaced=False,
-            short_names=("ctrlreg",),
-            rules=Rules(default=_default_registration, raises_generation=spec_changed),
-        ),
-        resource(
-            GARDENER,
-            "v1beta1",
-            "ControllerDeployment",
-            namespaced=False,
-            short_names=("ctrldeploy",),
-            rules=plain,
-        ),
-        resource(
-            GARDENER,
-            "v1",
-            "ControllerDeployment",
-            namespaced=False,
-            short_names=("ctrldeploy",),
-            storage_version="v1beta1",
-            rules=plain,
-        ),
-        resource(
-            GARDENER,
-            "v1beta1",
-            "ControllerInstallation",
-            namespaced=False,
-            short_names=("ctrlinst",),
-            subresources=_STATUS,
-            rules=plain,
-        ),
-        resource(GARDENER, "v1beta1", "InternalSecret", rules=Rules(default=_default_secret)),
-        resource("security.gardener.cloud", "v1alpha1", "CredentialsBinding"),
+    return tuple(_resource(*line.split()) for line in _GARDENER.strip().splitlines())
+
+
+def _resource(api_version: str, kind: str, scope: str, plural: str, *short_names: str) -> Resource:
+    group, _, version = api_version.rpartition("/")
+    schema = builtin(group, version, kind)
+    status = ("status",) if "status" in schema.properties else ()
+    return Resource(
+        group,
+        version,
+        kind,
+        plural,
+        schema,
+        namespaced=scope == "namespaced",
+        storage_version="v1beta1" if kind == "ControllerDeployment" else version,
+        subresources=(*status, *shoots.KUBECONFIGS) if kind == "Shoot" else status,
+        short_names=short_names,
+        categories=("all",) if kind in {"Pod", "DaemonSet"} else (),
+        columns=_COLUMNS.get(kind, ()),
+        rules=_RULES.get(kind, Rules()),
+        zero=_ZERO.get(kind, {}),
+        blind_update=kind != "Shoot",
     )

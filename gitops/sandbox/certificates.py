@@ -1,6 +1,6 @@
 """The server's certificate: made at start, gone at the end. kubectl sends no token without TLS."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import ssl
 import tempfile
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 
-def self_signed(now: datetime.datetime) -> tuple[bytes, ssl.SSLContext]:
+def self_signed(now: dt.datetime) -> tuple[bytes, ssl.SSLContext]:
     """Return a certificate for loopback as PEM, and a server's TLS context that holds its key.
 
     The key is on disk only while the TLS library reads it, which takes nothing but files.
@@ -38,8 +38,8 @@ def self_signed(now: datetime.datetime) -> tuple[bytes, ssl.SSLContext]:
         .issuer_name(name)
         .public_key(public)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(days=365))
+        .not_valid_before(now - dt.timedelta(hours=1))
+        .not_valid_after(now + dt.timedelta(days=365))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(usage, critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

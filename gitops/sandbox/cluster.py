@@ -67,6 +67,12 @@ class Cluster:
                 return self.read(resource, namespace, name)
         return None
 
+    def all_of(self, plural: str) -> Iterator[Manifest]:
+        """Yield every object of a resource named by its plural alone."""
+        for resource in list(self._resources.values()):
+            if resource.plural == plural and resource.api_version == resource.stored_version:
+                yield from self.all(resource)
+
     def all(self, resource: Resource, namespace: str = "") -> Iterator[Manifest]:
         """Yield every object of a resource."""
         for stored in self.store.objects(self.collection(resource), namespace):

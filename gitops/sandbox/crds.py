@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gitops.sandbox.kinds import Column, Resource, Rules
+from gitops.sandbox.kinds import Column, Resource, Rules, at
 from gitops.sandbox.schema import custom
 from gitops.sandbox.wire import Manifest, encoded
 
@@ -82,12 +82,5 @@ def _without(manifest: Manifest, *names: str) -> Manifest:
 
 
 def _column(item: Manifest) -> Column:
-    path = [step for step in item["jsonPath"].split(".") if step]
-
-    def cell(manifest: Manifest) -> object:
-        value: object = manifest
-        for step in path:
-            value = value.get(step) if isinstance(value, dict) else None
-        return value
-
-    return Column(item["name"], cell, item.get("priority", 0))
+    path = item["jsonPath"].removeprefix(".")
+    return Column(item["name"], lambda manifest: at(manifest, path), item.get("priority", 0))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gitops.sandbox import decoding, writing
+from gitops.sandbox import crds, decoding, writing
 from gitops.sandbox.reading import Scope, answer, chosen, current
 from gitops.sandbox.wire import ApiError, Manifest, Request, Response, encoded
 from gitops.sandbox.writing import Write
@@ -58,7 +58,7 @@ def deleted(write: Write, manifest: Manifest, *, dry_run: bool) -> Manifest | No
     if not metadata.get("finalizers"):
         if not dry_run:
             writing.gone(cluster, resource, manifest)
-        return None
+        return manifest if resource.group == crds.GROUP else None
     if metadata.get("deletionTimestamp"):
         return manifest
     metadata["deletionTimestamp"] = cluster.now()

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from gitops.sandbox.wire import Request
+from gitops.sandbox.wire import MODIFIED, ApiError, Request, UnreachableError, unauthorized
 
 Effect = Literal[
     "TooManyRequests",
@@ -150,7 +150,7 @@ class Faults:
     def due_deletions(self) -> list[str]:
         """Return the Shoots whose time to go has come, once."""
         with self._lock:
-            due = [item for item in self.deletions if self._answered > item.after]
+            due = [item for item in self.deletions if self._answered >= item.after]
             self.deletions = [item for item in self.deletions if item not in due]
         return [item.shoot for item in due]
 
@@ -162,6 +162,24 @@ class Faults:
 
 def _matches(match: Mapping[str, str], facts: Mapping[str, str]) -> bool:
     return all(fnmatchcase(facts.get(key, ""), pattern) for key, pattern in match.items())
+
+
+def failure(fault: RequestFault, url: str) -> Exception:
+    """Return what a request to a URL meets, for every effect but Slow."""
+    soon = {"retryAfterSeconds": fault.retry_after}
+    header = {"Retry-After": str(fault.retry_after)}
+    busy = "the server has received too many requests and has asked us to try again later"
+    found: dict[str, Exception] = {
+        "TooManyRequests": ApiError(429, "TooManyRequests", busy, soon, header),
+        "Unavailable": ApiError(503, "ServiceUnavailable", "the server is unable to handle it", soon, header),
+        "InternalError": ApiError(500, "InternalError", "Internal error occurred: the sandbox was told so"),
+        "Conflict": ApiError(409, "Conflict", f"Operation cannot be fulfilled: {MODIFIED}"),
+        "Unauthorized": unauthorized(),
+        "Forbidden": ApiError(403, "Forbidden", f"forbidden: the sandbox was told to refuse {url}"),
+        "BlackHole": TimeoutError(f"{url} does not answer"),
+        "Reset": UnreachableError(f"{url}: the connection was reset"),
+    }
+    return found[fault.effect]
 
 
 def read(document: Mapping[str, Any], seed: int = 0) -> Faults:

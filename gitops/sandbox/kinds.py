@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from gitops.sandbox.schema import Schema, builtin
+from gitops.sandbox.schema import Schema
 from gitops.sandbox.wire import Cause, Manifest
 
 
@@ -17,6 +17,8 @@ class Context:
     """When, RFC 3339."""
     find: Callable[[str, str, str], Manifest | None]
     """Finds another object of the same cluster by plural, namespace and name."""
+    all: Callable[[str], Iterable[Manifest]]
+    """Lists all objects of a built-in resource by its plural."""
 
 
 def _keep(_: Manifest) -> None:
@@ -100,6 +102,8 @@ class Resource:
     """Between NAME and AGE."""
     rules: Rules = Rules()
     """What is special about the kind."""
+    zero: Manifest = field(default_factory=dict, compare=False)
+    """Parts that Go prints even where nobody has set them: no writer owns them as such."""
     blind_update: bool = True
     """Whether a PUT may come without a resourceVersion."""
 
@@ -115,7 +119,9 @@ class Resource:
         return f"{self.group}/{version}" if self.group else version
 
 
-def resource(group: str, version: str, kind: str, plural: str = "", **rest: object) -> Resource:
-    """Return a built-in resource with the real server's schema."""
-    schema = builtin(group, version, kind)
-    return Resource(group, version, kind, plural or f"{kind.lower()}s", schema, **rest)  # type: ignore[arg-type]  # checked by the dataclass's own fields at the call
+def at(manifest: Manifest, path: str) -> object:
+    """Return the value at a dotted path, or None where there is none."""
+    value: object = manifest
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value

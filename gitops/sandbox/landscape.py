@@ -1,54 +1,24 @@
 """A whole landscape in one process: the garden, its shoots, and everybody who works on them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlparse
 
 import yaml
 
-from gitops.sandbox import access, agents, builtins, furnishing, gardenlet, inside, nodes, seeding
+from gitops.sandbox import access, agents, builtins, furnishing, gardenlet, inside, seeding
 from gitops.sandbox.access import Issuer, Tokens
 from gitops.sandbox.api import ApiServer
 from gitops.sandbox.clock import Clock, VirtualClock
 from gitops.sandbox.cluster import Cluster
-from gitops.sandbox.faults import Faults, RequestFault, facts
-from gitops.sandbox.gardenlet import Pace
+from gitops.sandbox.faults import Faults, facts, failure
+from gitops.sandbox.options import Options
 from gitops.sandbox.store import Collection as Where
 from gitops.sandbox.store import Event, Store
 from gitops.sandbox.watching import Patience
-from gitops.sandbox.wire import MODIFIED, ApiError, Manifest, Request, Response, UnreachableError, encoded
+from gitops.sandbox.wire import ApiError, Manifest, Request, Response, UnreachableError, encoded
 
 Handler = Callable[[Request], Response]
 """One client's way to one API server."""
-
-POLICY_CRDS = (
-    "config.nri_balloonspolicies",
-    "config.nri_topologyawarepolicies",
-    "config.nri_templatepolicies",
-    "topology.node.k8s.io_noderesourcetopologies",
-)
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a landscape is made."""
-
-    identity: str = "sandbox"
-    """What ConfigMap kube-system/cluster-identity says."""
-    extensions: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"cri-resmgr-extension": POLICY_CRDS, "nri-resource-policy": POLICY_CRDS}
-    )
-    """CRDs (files in data/) that an extension type brings into a shoot. Shoots start without them."""
-    copies: int = 0
-    """Shoots added by copying the given ones, for scale."""
-    policy_namespace: str = "kube-system"
-    """Where the agents look for policies."""
-    latency: float = 0.0
-    """Seconds every answer takes, in landscape time."""
-    pace: Pace = field(default_factory=Pace)
-    """How long operations take."""
-    crd_delay: float = 1.0
-    """Landscape seconds until a CRD's resource is served in a shoot."""
 
 
 class Landscape:
@@ -60,7 +30,7 @@ class Landscape:
         clock: Clock | None = None,
         *,
         faults: Faults | None = None,
-        options: Options = Options(),
+        options: Options | None = None,
     ) -> None:
         self.clock: Clock = clock or VirtualClock()
         """The landscape's time."""
@@ -68,7 +38,7 @@ class Landscape:
         """What goes wrong."""
         self.store = Store()
         """Everything there is."""
-        self.options = options
+        self.options = options or Options()
         """How it was made."""
         self.base_url = "https://sandbox.invalid"
         """Where kubeconfigs point; a server replaces it."""
@@ -81,15 +51,16 @@ class Landscape:
         self._shoots: dict[str, ApiServer] = {}
         served = (*builtins.common(), *builtins.gardener())
         self._garden = ApiServer(Cluster("garden", self.store, self.clock, served), self._issuer)
-        self._gardenlet = gardenlet.Gardenlet(self, self.clock, self.faults, options.pace)
+        self._gardenlet = gardenlet.Gardenlet(self, self.clock, self.faults, self.options.pace)
         self._agents = agents.Agents(
             self.clock,
             self.faults,
             self._patch_policy_status,
-            namespace=options.policy_namespace,
-            reaction=options.pace.agents,
+            namespace=self.options.policy_namespace,
+            reaction=self.options.pace.agents,
         )
-        self._seed(shoots)
+        for name, settled in seeding.populate(self._garden.cluster, shoots, self.options, self.url):
+            self._gardenlet.adopt(name, settled)
         self.store.listeners.append(self._notice)
 
     # What clients use
@@ -107,12 +78,10 @@ class Landscape:
     def connect(self, kubeconfig: bytes) -> Handler:
         """Return a way to the API server that a kubeconfig of this landscape names, without any socket."""
         config = yaml.safe_load(kubeconfig)
-        current = next(item for item in config["contexts"] if item["name"] == config["current-context"])[
-            "context"
-        ]
-        cluster = next(item for item in config["clusters"] if item["name"] == current["cluster"])["cluster"]
-        user = next(item for item in config["users"] if item["name"] == current["user"])["user"]
-        path = urlparse(cluster["server"]).path.strip("/")
+        context = _named(config["contexts"], config["current-context"])["context"]
+        cluster = _named(config["clusters"], context["cluster"])["cluster"]
+        user = _named(config["users"], context["user"])["user"]
+        path = urlparse(cluster["server"]).path
         return lambda request: self.answer(path, user["token"], request)
 
     def answer(
@@ -130,7 +99,11 @@ class Landscape:
             fault = self.faults.request(facts(name, request))
             server = self._server(name)
             if fault is not None:
-                self._suffer(fault, name, request)
+                self.clock.sleep(fault.seconds)
+                if fault.effect == "Unauthorized":
+                    self.tokens.expire(name)
+                if fault.effect != "Slow":
+                    raise failure(fault, f"{self.url(name)}{request.path}")
             if self.options.latency:
                 self.clock.sleep(self.options.latency)
             identity = self.tokens.identity(name, token)
@@ -250,68 +223,6 @@ class Landscape:
             path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{kind}-sandbox"
             inside.patch(self._garden.cluster, path, patch, "gardener-controller-manager")
 
-    def _seed(self, declared: Sequence[Manifest]) -> None:
-        whole = [seeding.completed(shoot, self.options.extensions) for shoot in declared]
-        cluster = self._garden.cluster
-        for manifest in seeding.surroundings(whole, self.options.identity, self.options.extensions):
-            inside.create(cluster, manifest)
-        for registration in list(
-            cluster.all(cluster.resource("core.gardener.cloud", "v1beta1", "controllerregistrations"))
-        ):
-            kind = registration["metadata"]["name"]
-            deployment = cluster.find("controllerdeployments", "", kind) or {}
-            made = seeding.installation(kind, registration, deployment, cluster.now())
-            status = made.pop("status")
-            inside.create(cluster, made, "gardener-controller-manager")
-            path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{kind}-sandbox/status"
-            inside.patch(self._garden.cluster, path, {"status": status}, "gardenlet")
-        settled = [self._settle(shoot) for shoot in whole]
-        where = cluster.collection(cluster.resource("core.gardener.cloud", "v1beta1", "shoots"))
-        for index in range(self.options.copies if settled else 0):
-            original = settled[index % len(settled)]
-            name = f"{original['metadata']['name']}-{index:04}"
-            metadata = {**original["metadata"], "name": name, "uid": cluster.new_uid()}
-            status = {
-                **original["status"],
-                "uid": metadata["uid"],
-                "advertisedAddresses": [
-                    {"name": "external", "url": self.url(f"{metadata['namespace']}/{name}")}
-                ],
-            }
-            copy = {**original, "metadata": metadata, "status": status}
-            self.store.put(where, copy)
-            self._gardenlet.adopt(f"{metadata['namespace']}/{name}", original)
-
-    def _settle(self, shoot: Manifest) -> Manifest:
-        """Create a Shoot and let its first operation be over."""
-        inside.create(self._garden.cluster, shoot, "gardener-dashboard")
-        name = f"{shoot['metadata']['namespace']}/{shoot['metadata']['name']}"
-        now = self._garden.cluster.now()
-        is_hibernated = bool((shoot["spec"].get("hibernation") or {}).get("enabled"))
-        operation = {"type": "Create", "state": "Succeeded", "progress": 100, "lastUpdateTime": now}
-        reason = "ConditionNotChecked" if is_hibernated else ""
-        status = {
-            "observedGeneration": 1,
-            "lastOperation": {**operation, "description": "Shoot cluster has been successfully created."},
-            "conditions": gardenlet.conditions(shoot, "True", now, reason),
-            "hibernated": is_hibernated,
-            "gardener": {"id": "sandbox", "name": "gardenlet-sandbox", "version": "v1.149.3"},
-            "technicalID": nodes.technical_id(shoot),
-            "uid": (self.shoot(name) or {})["metadata"]["uid"],
-            "advertisedAddresses": [{"name": "external", "url": self.url(name)}],
-        }
-        self.patch_shoot(name, {"status": status}, "status")
-        tasks = {"shoot.gardener.cloud/tasks": None}
-        labels = {"shoot.gardener.cloud/status": "healthy"}
-        self.patch_shoot(
-            name, {"metadata": {"annotations": tasks, "labels": labels, "finalizers": ["gardener"]}}
-        )
-        settled = self.shoot(name)
-        if settled is None:
-            raise RuntimeError(f"{name} has not been created")
-        self._gardenlet.adopt(name, settled)
-        return settled
-
     def _delete_due(self) -> None:
         for name in self.faults.due_deletions():
             namespace, _, short = name.partition("/")
@@ -320,37 +231,11 @@ class Landscape:
                 self.store.delete(shoots, namespace, short)
                 self.leave_shoot(name)
 
-    def _suffer(self, fault: RequestFault, name: str, request: Request) -> None:
-        retry = {"Retry-After": str(fault.retry_after)}
-        match fault.effect:
-            case "TooManyRequests":
-                text = "the server has received too many requests and has asked us to try again later"
-                raise ApiError(429, "TooManyRequests", text, {"retryAfterSeconds": fault.retry_after}, retry)
-            case "Unavailable":
-                text = "the server is currently unable to handle the request"
-                raise ApiError(
-                    503, "ServiceUnavailable", text, {"retryAfterSeconds": fault.retry_after}, retry
-                )
-            case "InternalError":
-                raise ApiError(500, "InternalError", "Internal error occurred: the sandbox was told to fail")
-            case "Conflict":
-                raise ApiError(409, "Conflict", f"Operation cannot be fulfilled: {MODIFIED}")
-            case "Unauthorized":
-                self.tokens.expire(name)
-                raise ApiError(401, "Unauthorized", "Unauthorized")
-            case "Forbidden":
-                raise ApiError(
-                    403, "Forbidden", f'forbidden: User "admin" cannot {request.method} path "{request.path}"'
-                )
-            case "Slow":
-                self.clock.sleep(fault.seconds)
-            case "BlackHole":
-                self.clock.sleep(fault.seconds)
-                raise TimeoutError(f"{self.url(name)} does not answer")
-            case "Reset":
-                raise UnreachableError(f"{self.url(name)} reset the connection")
-
 
 def _cluster_name(base_path: str) -> str:
     parts = base_path.strip("/").split("/")
     return "/".join(parts[1:3]) if parts[0] == "shoots" else "garden"
+
+
+def _named(items: Sequence[Manifest], name: str) -> Manifest:
+    return next(item for item in items if item["name"] == name)

@@ -9,8 +9,18 @@ from typing import Any
 
 from gitops.sandbox import fieldsets
 from gitops.sandbox.fieldsets import FieldSet, difference, intersection, union
+from gitops.sandbox.last_applied import renewed, taken_over
 from gitops.sandbox.schema import Schema
-from gitops.sandbox.typed import check, compare, equal, merge, remove, to_field_set, with_named_parents
+from gitops.sandbox.typed import (
+    TypedError,
+    check,
+    compare,
+    equal,
+    merge,
+    remove,
+    to_field_set,
+    with_named_parents,
+)
 from gitops.sandbox.wire import ApiError, Manifest, bad_request
 
 _UNOWNED: FieldSet = fieldsets.decode(
@@ -123,8 +133,14 @@ def before(live: Manifest, new: Manifest, subresource: str) -> Managers:
 
 
 def update(live: Manifest, new: Manifest, managers: Managers, by: Authorship) -> Managers:
-    """Return the owners after a plain write: its writer takes over whatever it changes."""
-    changes = compare(_bare(live), _bare(new), by.schema)
+    """Return the owners after a plain write: its writer takes over whatever it changes.
+
+    For a new object `live` holds what is there without anybody writing it: the parts that Go always prints.
+    """
+    try:
+        changes = compare(_bare(live), _bare(new), by.schema)
+    except TypedError:
+        return managers  # validation will say what is wrong with it
     changed = union(changes.modified, changes.added)
     own = managers.get(by.writer)
     rest = _without(managers, changed, changes.removed)
@@ -163,18 +179,20 @@ def apply(
     live_bare, config_bare = _bare(live), _bare(config)
     merged = merge(live_bare, config_bare, by.schema)
     last = managers.get(by.writer)
-    ours = difference(to_field_set(config_bare, by.schema), _UNOWNED)
-    after: Managers = {**managers, by.writer: Entry(ours, by.now)}
+    named = to_field_set(config_bare, by.schema)
+    ours = difference(named, _UNOWNED)
+    after: Managers = {**managers, by.writer: Entry(named, by.now)}
     merged = _pruned(merged, after, last.fields if last else {}, by.schema)
     changes = compare(live_bare, merged, by.schema)
     changed = union(changes.modified, changes.added)
     others = {other: entry for other, entry in after.items() if other != by.writer}
     if not force:
-        _refuse_conflicts(others, changed)
+        _refuse_conflicts(others, difference(changed, taken_over(live, by.schema, by.writer.manager)))
     left = _without(others, changed, changes.removed)
     if ours:
         same = last is not None and equal(last.fields, ours) and equal(merged, live_bare)
         left[by.writer] = Entry(ours, last.time if same and last else by.now)
+    renewed(merged, config, by.writer.manager)
     return merged, left
 
 
@@ -182,6 +200,7 @@ def _untypable(config: Manifest, problems: list[str]) -> ApiError:
     metadata, (group, _, version) = config.get("metadata", {}), config["apiVersion"].rpartition("/")
     named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
     subject = f"{named}; {group}/{version}, Kind={config['kind']}"
+    problems = sorted(problems)
     text = problems[0] if len(problems) == 1 else "errors:\n" + "\n".join(f"  {text}" for text in problems)
     return ApiError(500, "", f"failed to create typed patch object ({subject}): {text}")
 

@@ -61,10 +61,15 @@ def _node(shoot: Manifest, worker: Manifest, index: int, created: str) -> Manife
     }
     info = {
         "architecture": machine.get("architecture", "amd64"),
+        "bootID": name,
         "containerRuntimeVersion": "containerd://2.1.4",
+        "kernelVersion": "6.12.0",
+        "kubeProxyVersion": "",
         "kubeletVersion": f"v{shoot['spec']['kubernetes']['version']}",
+        "machineID": name,
         "operatingSystem": "linux",
         "osImage": " ".join(str(value) for value in (machine.get("image") or {}).values()),
+        "systemUUID": name,
     }
     taints = {"taints": worker["taints"]} if worker.get("taints") else {}
     return {

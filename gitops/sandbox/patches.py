@@ -4,6 +4,8 @@ Strategic merge follows apimachinery pkg/util/strategicpatch: $patch (replace, d
 $deleteFromPrimitiveList and $setElementOrder (the latter only for the order of keyed lists).
 """
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import jsonpatch
@@ -68,22 +70,21 @@ def strategic_merge_patch(document: Any, patch: Any, schema: Schema) -> Any:
             merged.pop(name, None)
         else:
             below = schema.field(name) or ANYTHING
-            merged[name] = _merged(merged.get(name), value, below)
-    for name, order in patch.items():
-        if name.startswith("$setElementOrder/"):
-            _reorder(merged, name.partition("/")[2], order, schema)
+            order = patch.get(f"$setElementOrder/{name}")
+            merged[name] = _merged(merged.get(name), value, below, order)
     return merged
 
 
-def _merged(current: Any, value: Any, schema: Schema) -> Any:
+def _merged(current: Any, value: Any, schema: Schema, order: list[Any] | None = None) -> Any:
     if isinstance(value, dict):
         return strategic_merge_patch(current, value, schema)
     if not isinstance(value, list) or not isinstance(current, list):
         return _without_directives(value)
     if schema.merge_key:
-        return _merge_list(current, value, schema)
+        return _merge_list(current, value, schema, order)
     if schema.list_kind == "set" and "x-kubernetes-patch-strategy" in schema.raw:
-        return current + [item for item in value if item not in current]
+        both = current + [item for item in value if item not in current]
+        return _in_order(both, [json.dumps(item) for item in order or value], current, json.dumps)
     return value
 
 
@@ -96,7 +97,7 @@ def _without_directives(value: Any) -> Any:
     return value
 
 
-def _merge_list(current: list[Any], patch: list[Any], schema: Schema) -> list[Any]:
+def _merge_list(current: list[Any], patch: list[Any], schema: Schema, order: list[Any] | None) -> list[Any]:
     key = schema.merge_key
     if any(item.get("$patch") == "replace" for item in patch):
         return [_without_directives(item) for item in patch if item.get("$patch") != "replace"]
@@ -111,16 +112,22 @@ def _merge_list(current: list[Any], patch: list[Any], schema: Schema) -> list[An
             merged.append(_without_directives(item))
         else:
             merged[position] = strategic_merge_patch(merged[position], item, schema.items)
-    return merged
+    wanted = [item.get(key) for item in order or patch]
+    return _in_order(merged, wanted, current, lambda item: item.get(key))
 
 
-def _reorder(merged: dict[str, Any], name: str, order: list[Any], schema: Schema) -> None:
-    below = schema.field(name) or ANYTHING
-    key = below.merge_key
-    wanted = [item[key] if key else item for item in order]
-    current = merged.get(name) or []
-    listed = {item[key] if key else item: item for item in current}
-    first = [listed[value] for value in wanted if value in listed]
-    rest = [item for item in current if item not in first]
-    if current:
-        merged[name] = first + rest
+def _in_order(
+    merged: list[Any], wanted: list[Any], current: list[Any], key: Callable[[Any], Any]
+) -> list[Any]:
+    """Sort a merged list: the patch's items in its order, the others where they stood before."""
+    before = [key(item) for item in current]
+    items = {key(item): item for item in merged}
+    ours = [name for name in dict.fromkeys(wanted) if name in items]
+    theirs = [name for name in before if name in items and name not in ours]
+    result = []
+    while ours or theirs:
+        is_theirs = bool(theirs) and (
+            not ours or (ours[0] in before and before.index(theirs[0]) < before.index(ours[0]))
+        )
+        result.append(items[(theirs if is_theirs else ours).pop(0)])
+    return result

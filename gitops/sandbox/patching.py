@@ -4,9 +4,10 @@ import json
 
 from gitops.sandbox import decoding, managed_fields, patches
 from gitops.sandbox.kinds import Resource
-from gitops.sandbox.managed_fields import Entry, Managers, Writer
+from gitops.sandbox.managed_fields import Authorship, Managers, Writer
 from gitops.sandbox.reading import Scope, answer, current
-from gitops.sandbox.typed import TypedError, to_field_set
+from gitops.sandbox.recognising import as_typed, mistyped, strict_problems
+from gitops.sandbox.typed import TypedError
 from gitops.sandbox.wire import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -23,7 +24,7 @@ from gitops.sandbox.wire import (
     not_found,
     required,
 )
-from gitops.sandbox.writing import Write, check_name, created, strict_problems, updated
+from gitops.sandbox.writing import Write, check_name, created, updated
 
 
 def patch(write: Write, request: Request) -> Response:
@@ -64,23 +65,25 @@ def _patched(write: Write, request: Request, old: Manifest, form: str) -> tuple[
         else:
             new = patches.strategic_merge_patch(decoding.plain(old), change, resource.schema)
     new = decoding.plain(new)
-    shown = json.dumps(encoded(new).decode(), ensure_ascii=False)
+    result = encoded(new)
     unknown = list(decoding.prune(new, resource.schema))
-    mistyped = [] if resource.custom else list(decoding.mistyped(new, resource.schema, resource.kind))
+    if not resource.custom:
+        new = {"kind": resource.kind, "apiVersion": resource.api_version, **new}
+    if (new.get("kind"), new.get("apiVersion")) != (resource.kind, resource.api_version):
+        raise _unfit(result, "the kind of an object does not change")
+    for text in mistyped(new, resource):
+        raise _unfit(result, text)
     problems = strict_problems(unknown, (), resource)
-    if mistyped:
-        raise _unfit(shown, mistyped[0])
     if problems and write.validation == "Strict":
-        raise _unfit(shown, f"strict decoding error: {', '.join(problems)}")
+        raise _unfit(result, f"strict decoding error: {', '.join(problems)}")
     if not isinstance(new.get("metadata"), dict):
         new["metadata"] = {}
-    if not resource.custom:
-        new = decoding.drop_nulls(new)
-    return new, problems if write.validation == "Warn" else ()
+    return as_typed(new, resource), problems if write.validation == "Warn" else ()
 
 
-def _unfit(shown: str, text: str) -> ApiError:
+def _unfit(result: bytes, text: str) -> ApiError:
     """Return the 422 for a patch whose result does not decode; the server shows the whole result."""
+    shown = json.dumps(result.decode(), ensure_ascii=False)
     return invalid("", "", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {shown}: {text}")])
 
 
@@ -97,28 +100,25 @@ def _apply(write: Write, request: Request) -> Response:
     if (version, kind) != (resource.api_version, resource.kind):
         group, _, short = version.rpartition("/")
         raise bad_request(f"invalid object type: {group}/{short}, Kind={kind}")
-    config.setdefault("metadata", {})
-    stored = cluster.store.get(cluster.collection(resource), scope.namespace, scope.name)
+    config["metadata"] = config.get("metadata") or {}
     with cluster.store.changed:
+        old = cluster.read(resource, scope.namespace, scope.name)
         try:
-            if stored is None:
+            if old is None:
                 return _apply_new(write, config)
-            old = cluster.served(stored, resource)
-            new, managers = _merged(write, config, old, _owners(old, resource))
-            check_name(new, scope)
+            new, managers = _merged(write, config, old, _owners(old, resource, cluster.now()))
             return answer(encoded(updated(write, decoding.plain(new), old, managers)))
         except TypedError as problem:
             raise ApiError(500, "", f"failed to create typed live object: {problem}") from problem
 
 
-def _owners(old: Manifest, resource: Resource) -> Managers:
+def _owners(old: Manifest, resource: Resource, now: str) -> Managers:
     """Return the owners of a live object; one without any is owned by `before-first-apply`."""
     managers = managed_fields.read(old)
     if managers:
         return managers
-    everything = to_field_set({key: old[key] for key in old if key != "metadata"}, resource.schema)
-    writer = Writer("before-first-apply", "Update", resource.api_version)
-    return {writer: Entry(everything, old["metadata"].get("creationTimestamp", ""))}
+    first = Writer("before-first-apply", "Update", resource.api_version)
+    return managed_fields.update({}, old, {}, Authorship(first, resource.schema, now))
 
 
 def _apply_new(write: Write, config: Manifest) -> Response:
@@ -133,7 +133,12 @@ def _apply_new(write: Write, config: Manifest) -> Response:
 def _merged(write: Write, config: Manifest, old: Manifest, managers: Managers) -> tuple[Manifest, Managers]:
     """Lay a configuration over the live object; what the subresource does not write does not count."""
     config = _writable(config, write.scope)
-    return managed_fields.apply(old, config, managers, write.authorship("Apply"), force=write.force)
+    new, after = managed_fields.apply(old, config, managers, write.authorship("Apply"), force=write.force)
+    schema = write.scope.resource.schema
+    if not write.scope.resource.custom:
+        return decoding.as_go(new, schema), after
+    decoding.metadata_as_go(new, schema)
+    return new, after
 
 
 def _writable(config: Manifest, scope: Scope) -> Manifest:

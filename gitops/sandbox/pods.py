@@ -88,13 +88,10 @@ def prepare_daemon_set(manifest: Manifest, old: Manifest | None) -> None:
 def validate_daemon_set(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
     """Yield what makes a DaemonSet invalid."""
     spec = manifest["spec"]
-    selector = spec.get("selector") or {}
+    selector = (spec.get("selector") or {}).get("matchLabels") or {}
     template = spec["template"]
-    if not selector:
-        yield required("spec.selector")
-        yield invalid_value("spec.selector", {}, "empty selector is invalid for daemonset")
-    labels = template["metadata"].get("labels") or {}
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+    labels = template["metadata"].get("labels")
+    if not selector or any((labels or {}).get(key) != value for key, value in selector.items()):
         yield invalid_value(
             "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
         )

@@ -78,7 +78,7 @@ def list_(cluster: Cluster, scope: Scope, request: Request) -> Response:
         by_labels = not request.parameter("fieldSelector")
         items = [item for item in items if wanted(_view(item, by_labels=by_labels))]
     metadata: Manifest = {"resourceVersion": str(revision)}
-    limit = int(request.parameter("limit") or 0)
+    limit = _number(request, "limit")
     if limit and len(items) > limit:
         metadata["continue"] = _token(revision, items[limit - 1])
         if wanted is None:
@@ -91,6 +91,13 @@ def list_(cluster: Cluster, scope: Scope, request: Request) -> Response:
         return answer(encoded(document))
     head = encoded({"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata})
     return answer(head[:-1] + b',"items":[' + b",".join(_list_items(cluster, resource, items)) + b"]}")
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.parameter(name) or "0"
+    if not text.isdigit():
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    return int(text)
 
 
 def _view(stored: Stored, *, by_labels: bool) -> Manifest:

@@ -19,10 +19,12 @@ _REF = "#/components/schemas/"
 class Schema:
     """One node of a schema tree; children are resolved when asked for."""
 
-    def __init__(self, raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
+    def __init__(self, raw: Mapping[str, Any], definitions: Mapping[str, Any], name: str = "") -> None:
         self._definitions = definitions
         self.raw: Mapping[str, Any] = _resolved(raw, definitions)
         """The JSON schema itself, references resolved one level."""
+        self.name = name or ".".join(_reference(raw).split(".")[-2:])
+        """The Go type of a built-in kind's schema, e.g. v1.Container; empty where it has none."""
 
     def _child(self, raw: Mapping[str, Any]) -> "Schema":
         return Schema(raw, self._definitions)
@@ -101,14 +103,17 @@ class Schema:
         return self.properties.get(name) or self.values
 
 
+def _reference(raw: Mapping[str, Any]) -> str:
+    reference = raw.get("$ref") or (raw["allOf"][0].get("$ref") if "allOf" in raw else None)
+    return str(reference or "").removeprefix(_REF)
+
+
 def _resolved(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
-    reference = raw.get("$ref")
-    if reference is None and "allOf" in raw and "$ref" in raw["allOf"][0]:
-        reference = raw["allOf"][0]["$ref"]
-    if reference is None:
+    reference = _reference(raw)
+    if not reference:
         return raw
     own = {key: value for key, value in raw.items() if key not in {"$ref", "allOf"}}
-    return {**definitions[reference.removeprefix(_REF)], **own}
+    return {**definitions[reference], **own}
 
 
 ANYTHING = Schema({}, {})
@@ -129,7 +134,7 @@ def builtin(group: str, version: str, kind: str) -> Schema:
     for raw in definitions().values():
         for gvk in raw.get("x-kubernetes-group-version-kind", ()):
             if (gvk["group"], gvk["version"], gvk["kind"]) == (group, version, kind):
-                return Schema(raw, definitions())
+                return Schema(raw, definitions(), f"{version}.{kind}")
     raise KeyError(f"{group}/{version} {kind}")
 
 

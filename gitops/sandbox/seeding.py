@@ -6,9 +6,14 @@ left out; another one, with a providerConfig that refers to an entry of spec.res
 
 import base64
 import copy
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from gitops.sandbox.nodes import machine_size
+from gitops.sandbox import inside
+from gitops.sandbox.cluster import Cluster
+from gitops.sandbox.gardenlet import conditions
+from gitops.sandbox.nodes import machine_size, technical_id
+from gitops.sandbox.options import Options
+from gitops.sandbox.shoot_defaults import GARDENER
 from gitops.sandbox.wire import Manifest
 
 SEED = "sandbox"
@@ -74,7 +79,7 @@ def surroundings(shoots: Sequence[Manifest], identity: str, extensions: Iterable
     data = {"cluster-identity": identity}
     yield _object("v1", "ConfigMap", "cluster-identity", "kube-system", data=data)
     owner = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "admin"}
-    core = "core.gardener.cloud/v1beta1"
+    core = f"{GARDENER}/v1beta1"
     yield _object(core, "Seed", SEED, spec={"provider": {"type": "local", "region": "local"}})
     for namespace in namespaces:
         project = namespace.removeprefix("garden-")
@@ -132,7 +137,7 @@ def _profile(name: str, shoots: Sequence[Manifest]) -> Manifest:
         ],
         "machineTypes": [_machine(machine) for machine in sorted(machines)],
     }
-    return _object("core.gardener.cloud/v1beta1", "CloudProfile", name, spec=spec)
+    return _object(f"{GARDENER}/v1beta1", "CloudProfile", name, spec=spec)
 
 
 def _machine(name: str) -> Manifest:
@@ -141,7 +146,7 @@ def _machine(name: str) -> Manifest:
 
 
 def _registration(kind: str) -> Iterator[Manifest]:
-    core = "core.gardener.cloud/v1beta1"
+    core = f"{GARDENER}/v1beta1"
     deployment = _object(core, "ControllerDeployment", kind)
     yield {**deployment, "type": "helm", "providerConfig": {"chart": "", "values": {"replicaCount": 1}}}
     resources = [{"kind": "Extension", "type": kind}]
@@ -152,7 +157,7 @@ def _registration(kind: str) -> Iterator[Manifest]:
 def installation(kind: str, registration: Manifest, deployment: Manifest, now: str) -> Manifest:
     """Return the healthy installation of an extension on the seed, caught up with its deployment."""
     references = {
-        "seedRef": {"name": SEED, "apiVersion": "core.gardener.cloud/v1beta1", "kind": "Seed"},
+        "seedRef": {"name": SEED, "apiVersion": f"{GARDENER}/v1beta1", "kind": "Seed"},
         "registrationRef": {"name": kind, "resourceVersion": registration["metadata"]["resourceVersion"]},
         "deploymentRef": {"name": kind, "resourceVersion": deployment["metadata"]["resourceVersion"]},
     }
@@ -168,7 +173,80 @@ def installation(kind: str, registration: Manifest, deployment: Manifest, now: s
         }
         for name, status in states
     ]
-    found = _object(
-        "core.gardener.cloud/v1beta1", "ControllerInstallation", f"{kind}-sandbox", spec=references
-    )
+    found = _object(f"{GARDENER}/v1beta1", "ControllerInstallation", f"{kind}-sandbox", spec=references)
     return {**found, "status": {"conditions": listed}}
+
+
+def populate(
+    garden: Cluster, declared: Sequence[Manifest], options: Options, url: Callable[[str], str]
+) -> Iterator[tuple[str, Manifest]]:
+    """Fill a garden; yields each Shoot's `<namespace>/<name>` and the Shoot as it has settled."""
+    whole = [completed(shoot, options.extensions) for shoot in declared]
+    for manifest in surroundings(whole, options.identity, options.extensions):
+        inside.create(garden, manifest)
+    for registration in list(garden.all_of("controllerregistrations")):
+        _install(garden, registration)
+    settled = [_settled(garden, shoot, url) for shoot in whole]
+    for shoot in settled:
+        yield _name(shoot), shoot
+    shoots = garden.collection(garden.resource(GARDENER, "v1beta1", "shoots"))
+    for index in range(options.copies if settled else 0):
+        original = settled[index % len(settled)]
+        metadata = {**original["metadata"], "name": f"{original['metadata']['name']}-{index:04}"}
+        metadata["uid"] = garden.new_uid()
+        copied = {**original, "metadata": metadata}
+        status = {
+            **original["status"],
+            "uid": metadata["uid"],
+            "advertisedAddresses": _addresses(copied, url),
+        }
+        copied["status"] = {**status, "technicalID": technical_id(copied)}
+        garden.store.put(shoots, copied)
+        yield _name(copied), copied
+
+
+def _name(shoot: Manifest) -> str:
+    return f"{shoot['metadata']['namespace']}/{shoot['metadata']['name']}"
+
+
+def _addresses(shoot: Manifest, url: Callable[[str], str]) -> list[Manifest]:
+    return [{"name": "external", "url": url(_name(shoot))}]
+
+
+def _install(garden: Cluster, registration: Manifest) -> None:
+    """Install an extension on the seed."""
+    kind = registration["metadata"]["name"]
+    deployment = garden.find("controllerdeployments", "", kind) or {}
+    made = installation(kind, registration, deployment, garden.now())
+    status = {"status": made.pop("status")}
+    inside.create(garden, made, "gardener-controller-manager")
+    path = f"/apis/{GARDENER}/v1beta1/controllerinstallations/{made['metadata']['name']}/status"
+    inside.patch(garden, path, status, "gardenlet")
+
+
+def _settled(garden: Cluster, shoot: Manifest, url: Callable[[str], str]) -> Manifest:
+    """Create a Shoot, let its first operation be over, and return it."""
+    inside.create(garden, shoot, "gardener-dashboard")
+    namespace, name = shoot["metadata"]["namespace"], shoot["metadata"]["name"]
+    path = f"/apis/{GARDENER}/v1beta1/namespaces/{namespace}/shoots/{name}"
+    now = garden.now()
+    is_hibernated = bool((shoot["spec"].get("hibernation") or {}).get("enabled"))
+    operation = {"type": "Create", "state": "Succeeded", "progress": 100, "lastUpdateTime": now}
+    status = {
+        "observedGeneration": 1,
+        "lastOperation": {**operation, "description": "Shoot cluster has been successfully created."},
+        "conditions": conditions(shoot, "True", now, "ConditionNotChecked" if is_hibernated else ""),
+        "hibernated": is_hibernated,
+        "gardener": {"id": "sandbox", "name": "gardenlet-sandbox", "version": "v1.149.3"},
+        "technicalID": technical_id(shoot),
+        "uid": (garden.find("shoots", namespace, name) or {})["metadata"]["uid"],
+        "advertisedAddresses": _addresses(shoot, url),
+    }
+    inside.patch(garden, f"{path}/status", {"status": status}, "gardenlet")
+    metadata = {
+        "annotations": {"shoot.gardener.cloud/tasks": None},
+        "labels": {"shoot.gardener.cloud/status": "healthy"},
+        "finalizers": ["gardener"],
+    }
+    inside.patch(garden, path, {"metadata": metadata}, "gardenlet")
+    return garden.find("shoots", namespace, name) or {}

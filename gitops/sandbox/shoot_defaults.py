@@ -37,7 +37,7 @@ def default(manifest: Manifest) -> None:
     spec.setdefault("purpose", "evaluation")
     spec.setdefault("schedulerName", "default-scheduler")
     _default_maintenance(spec, manifest["metadata"])
-    spec.setdefault("networking", {}).setdefault("ipFamilies", ["IPv4"]) if workers else None
+    spec.setdefault("networking", {}).setdefault("ipFamilies", ["IPv4"])
     kubernetes.setdefault("kubeControllerManager", {})
     if not workers:
         kubernetes["kubeControllerManager"] or kubernetes.pop("kubeControllerManager")
@@ -121,13 +121,12 @@ def complete(new: Manifest, old: Manifest | None, context: Context) -> None:
     if profile is None:
         return
     kubernetes, workers = spec["kubernetes"], spec["provider"].get("workers") or []
-    if kubernetes.get("version"):
-        before = str(old["spec"]["kubernetes"]["version"]) if old else ""
-        kubernetes["version"] = _full_version(str(kubernetes["version"]), before, profile, name)
-    if not workers:
-        return
+    before = str(old["spec"]["kubernetes"]["version"]) if old else ""
+    kubernetes["version"] = _full_version(str(kubernetes.get("version") or ""), before, profile, name)
     rotation = spec["maintenance"].setdefault("autoRotation", {}).setdefault("credentials", {})
     rotation.setdefault("etcdEncryptionKey", {"rotationPeriod": "672h0m0s"})
+    if not workers:
+        return
     kubernetes["kubelet"].setdefault("kubeReserved", {"cpu": "80m", "memory": "1Gi", "pid": "20k"})
     if old is None:
         kubernetes.setdefault("verticalPodAutoscaler", {"enabled": True})
@@ -152,9 +151,9 @@ def _profile(spec: Manifest, context: Context) -> Manifest | None:
 
 def _full_version(wanted: str, before: str, profile: Manifest, name: str) -> str:
     known = [str(item["version"]) for item in profile["spec"]["kubernetes"]["versions"]]
-    if wanted in known or wanted == before:
+    if wanted and (wanted in known or wanted == before):
         return wanted
-    fitting = [version for version in known if version.startswith(f"{wanted}.")]
+    fitting = [version for version in known if not wanted or version.startswith(f"{wanted}.")]
     if wanted.count(".") == 2 or not fitting:
         text = (
             f"couldn't find a suitable version for {wanted}. Suitable versions have a non-expired expiration "

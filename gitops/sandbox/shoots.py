@@ -4,10 +4,10 @@ Follows gardener pkg/apiserver/registry/core/shoot/strategy.go, pkg/api/core/val
 admission plugins ExtensionLabels, ShootMutator, ShootValidator and DeletionConfirmation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitops.sandbox import shoot_defaults
-from gitops.sandbox.kinds import Column, Context, Resource, Rules, resource
+from gitops.sandbox.kinds import Column, Context, Rules, at
 from gitops.sandbox.shoot_defaults import GARDENER, version_key
 from gitops.sandbox.validation import label
 from gitops.sandbox.wire import (
@@ -22,7 +22,9 @@ from gitops.sandbox.wire import (
 )
 
 OPERATION = "gardener.cloud/operation"
+KUBECONFIGS = ("adminkubeconfig", "viewerkubeconfig")
 CONFIRMATION = "confirmation.gardener.cloud/deletion"
+_STATUS_LABEL = "shoot.gardener.cloud/status"
 _NEEDS_RETRY = "maintenance.shoot.gardener.cloud/needs-retry-operation"
 _TASKS = "deployInfrastructure,deployDNSRecordInternal,deployDNSRecordExternal,deployDNSRecordIngress"
 _PREFIXES = ("provider", "networking", "operatingsystemconfig", "extensions", "dnsrecord", "containerruntime")
@@ -156,10 +158,9 @@ def _validate_lists(spec: Manifest) -> Iterator[Cause]:
         else:
             yield from label(path, kind)
         seen.add(kind)
-    names = [item.get("name", "") for item in spec.get("resources") or ()]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield duplicate(f"spec.resources[{index}].name", name)
+    yield from _duplicates(spec.get("resources"), "spec.resources", "name")
+    yield from _duplicates(spec.get("tolerations"), "spec.tolerations", "key")
+    yield from _duplicates(spec["provider"].get("workers"), "spec.provider.workers", "name")
     workers = spec["provider"].get("workers") or []
     for index, worker in enumerate(workers):
         path = f"spec.provider.workers[{index}]"
@@ -167,25 +168,30 @@ def _validate_lists(spec: Manifest) -> Iterator[Cause]:
             yield forbidden_field(f"{path}.maximum", "maximum value must not be less than minimum value")
         if not worker.get("machine", {}).get("type"):
             yield required(f"{path}.machine.type", "must specify a machine type")
-        if worker.get("name") in [other.get("name") for other in workers[:index]]:
-            yield duplicate(f"{path}.name", worker.get("name"))
+
+
+def _duplicates(items: Sequence[Manifest] | None, path: str, key: str) -> Iterator[Cause]:
+    values = [item.get(key, "") for item in items or ()]
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield duplicate(f"{path}[{index}].{key}", value)
 
 
 _IMMUTABLE = (
-    ("region",),
-    ("provider", "type"),
-    ("networking", "type"),
-    ("networking", "pods"),
-    ("networking", "services"),
-    ("secretBindingName",),
+    "region",
+    "provider.type",
+    "networking.type",
+    "networking.pods",
+    "networking.services",
+    "secretBindingName",
 )
 
 
 def _validate_change(new: Manifest, old: Manifest) -> Iterator[Cause]:
     for path in _IMMUTABLE:
-        before, after = _at(old["spec"], path), _at(new["spec"], path)
+        before, after = at(old["spec"], path), at(new["spec"], path)
         if before is not None and before != after:
-            yield invalid_value(f"spec.{'.'.join(path)}", after, "field is immutable")
+            yield invalid_value(f"spec.{path}", after, "field is immutable")
     was, wanted = (shoot["spec"]["kubernetes"].get("version") or "0" for shoot in (old, new))
     workers = new["spec"]["provider"].get("workers") or []
     if version_key(wanted)[:2] < version_key(was)[:2]:
@@ -197,29 +203,47 @@ def _validate_change(new: Manifest, old: Manifest) -> Iterator[Cause]:
         text = "cannot switch from a Shoot with workers to a workerless Shoot"
         yield forbidden_field("spec.provider.workers", text)
     if old["metadata"].get("deletionTimestamp") and new["spec"] != old["spec"]:
-        yield invalid_value("spec", None, "cannot update shoot spec if deletion timestamp already set")
+        changed = [name for name in new["spec"] if new["spec"][name] != old["spec"].get(name)]
+        text = "cannot update shoot spec if deletion timestamp is set. Requested changes: "
+        yield forbidden_field("spec", text + ", ".join(changed))
 
 
-def _at(value: object, path: tuple[str, ...]) -> object:
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
-def review(new: Manifest, _old: Manifest | None, context: Context) -> None:
-    """Refuse machine types that the CloudProfile does not have.
+def review(new: Manifest, old: Manifest | None, context: Context) -> None:
+    """Refuse machine types that the CloudProfile does not have, and extensions that nobody has registered.
 
     Raises:
         ApiError: 403, as admission plugins answer.
     """
+    name = new["metadata"]["name"]
+    if old is None or old["spec"] != new["spec"]:
+        _review_extensions(new, context)
     profile = context.find("cloudprofiles", "", (new["spec"].get("cloudProfile") or {}).get("name", ""))
-    types = [item["name"] for item in profile["spec"].get("machineTypes") or ()] if profile else []
+    types = sorted(item["name"] for item in profile["spec"].get("machineTypes") or ()) if profile else []
     for index, worker in enumerate(new["spec"]["provider"].get("workers") or ()):
         if types and worker["machine"]["type"] not in types:
             cause = unsupported(
                 f"spec.provider.workers[{index}].machine.type", worker["machine"]["type"], types
             )
-            raise forbidden(GARDENER, "shoots", new["metadata"]["name"], f"{cause.field}: {cause.message}")
+            raise forbidden(GARDENER, "shoots", name, f"{cause.field}: {cause.message}")
+
+
+def _review_extensions(new: Manifest, context: Context) -> None:
+    listed = new["spec"].get("extensions") or ()
+    known = {
+        item["type"]
+        for registration in context.all("controllerregistrations")
+        for item in registration["spec"].get("resources") or ()
+        if item["kind"] == "Extension"
+    }
+    problems = [
+        f'given Shoot uses non-registered extension type: spec.extensions[{index}].type ("{item["type"]}")'
+        for index, item in enumerate(listed)
+        if item["type"] not in known
+    ]
+    if problems:
+        count = f"{len(problems)} error{'s' if len(problems) > 1 else ''} occurred:"
+        text = "\n".join([count, *(f"\t* {problem}" for problem in problems)])
+        raise forbidden(GARDENER, "shoots", new["metadata"]["name"], f"{text}\n\n")
 
 
 def refuse_unconfirmed(shoot: Manifest) -> None:
@@ -265,36 +289,25 @@ CONDITIONS = (
 )
 
 
-def shoot_resource() -> Resource:
-    """Return the Shoot as the garden serves it."""
-    status = "shoot.gardener.cloud/status"
-    columns = (
-        Column("CloudProfile", lambda m: (m["spec"].get("cloudProfile") or {}).get("name", "<unknown>")),
-        Column("Provider", lambda m: m["spec"]["provider"]["type"]),
-        Column("Region", lambda m: m["spec"].get("region", "<unknown>")),
-        Column("Seed", lambda m: m["spec"].get("seedName", "<none>"), priority=1),
-        Column("K8S Version", lambda m: m["spec"]["kubernetes"]["version"]),
-        Column("Hibernation", _hibernation),
-        Column("Last Operation", _last_operation),
-        Column("Status", lambda m: (m["metadata"].get("labels") or {}).get(status, "<pending>")),
-        Column("Purpose", lambda m: m["spec"].get("purpose", "<unknown>"), priority=1),
-        Column("Gardener Version", lambda m: m["status"]["gardener"]["version"] or "<unknown>", priority=1),
-        *(_condition(kind) for kind in CONDITIONS),
-    )
-    return resource(
-        GARDENER,
-        "v1beta1",
-        "Shoot",
-        subresources=("status", "adminkubeconfig", "viewerkubeconfig"),
-        blind_update=False,
-        columns=columns,
-        rules=Rules(
-            default=shoot_defaults.default,
-            mutate=mutate,
-            prepare=prepare,
-            raises_generation=raises_generation,
-            validate=validate,
-            review=review,
-            delete=refuse_unconfirmed,
-        ),
-    )
+COLUMNS = (
+    Column("CloudProfile", lambda m: at(m, "spec.cloudProfile.name") or "<unknown>"),
+    Column("Provider", lambda m: m["spec"]["provider"]["type"]),
+    Column("Region", lambda m: m["spec"].get("region", "<unknown>")),
+    Column("Seed", lambda m: m["spec"].get("seedName", "<none>"), priority=1),
+    Column("K8S Version", lambda m: m["spec"]["kubernetes"]["version"]),
+    Column("Hibernation", _hibernation),
+    Column("Last Operation", _last_operation),
+    Column("Status", lambda m: (m["metadata"].get("labels") or {}).get(_STATUS_LABEL, "<pending>")),
+    Column("Purpose", lambda m: m["spec"].get("purpose", "<unknown>"), priority=1),
+    Column("Gardener Version", lambda m: m["status"]["gardener"]["version"] or "<unknown>", priority=1),
+    *(_condition(kind) for kind in CONDITIONS),
+)
+RULES = Rules(
+    default=shoot_defaults.default,
+    mutate=mutate,
+    prepare=prepare,
+    raises_generation=raises_generation,
+    validate=validate,
+    review=review,
+    delete=refuse_unconfirmed,
+)

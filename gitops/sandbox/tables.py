@@ -21,7 +21,7 @@ def table(resource: Resource, manifests: Iterable[Manifest], revision: str, now:
             }
             for column in resource.columns
         ),
-        {"name": "Age", "type": "date", "format": "", "description": "", "priority": 0},
+        *([] if _own_columns(resource) else [_AGE]),
     ]
     return {
         "kind": "Table",
@@ -32,13 +32,22 @@ def table(resource: Resource, manifests: Iterable[Manifest], revision: str, now:
     }
 
 
+_AGE = {"name": "Age", "type": "date", "format": "", "description": "", "priority": 0}
+
+
+def _own_columns(resource: Resource) -> bool:
+    """Tell whether a CRD names columns: then it has those and no AGE."""
+    return resource.custom and bool(resource.columns)
+
+
 def row(resource: Resource, manifest: Manifest, now: datetime) -> Manifest:
     """Return one object's row."""
     created = manifest["metadata"].get("creationTimestamp")
     age = _age(now - datetime.fromisoformat(created)) if created else "<unknown>"
     metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
+    own = [column.cell(manifest) for column in resource.columns]
     return {
-        "cells": [manifest["metadata"]["name"], *(column.cell(manifest) for column in resource.columns), age],
+        "cells": [manifest["metadata"]["name"], *own, *([] if _own_columns(resource) else [age])],
         "object": {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata},
     }
 

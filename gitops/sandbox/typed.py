@@ -50,7 +50,7 @@ def check(value: Any, schema: Schema, path: str = "") -> Iterator[str]:
     elif schema.type == "array":
         yield from _check_list(value, schema, path)
     elif not isinstance(value, dict):
-        yield f"{path}: expected map, got {_go(value)}"
+        yield f"{path}: expected map, got &{{{_go(value)}}}"
     else:
         for name, item in value.items():
             known = schema.field(name)
@@ -62,7 +62,7 @@ def check(value: Any, schema: Schema, path: str = "") -> Iterator[str]:
 
 def _check_list(value: Any, schema: Schema, path: str) -> Iterator[str]:
     if not isinstance(value, list):
-        yield f"{path}: expected list, got {_go(value)}"
+        yield f"{path}: expected list, got &{{{_go(value)}}}"
         return
     seen: set[str] = set()
     for index, item in enumerate(value):
@@ -80,45 +80,41 @@ def _check_list(value: Any, schema: Schema, path: str) -> Iterator[str]:
 
 def _check_scalar(value: Any, schema: Schema, path: str) -> Iterator[str]:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if isinstance(value, dict | list):
-        yield f"{path}: expected {_scalar_name(schema)}, got {_go(value)}"
-    elif schema.type == "string" and not isinstance(value, str):
-        yield f"{path}: expected string, got {_go(value)}"
+    if schema.type == "string" and not isinstance(value, str):
+        yield f"{path}: expected string, got &value.valueUnstructured{{Value:{_go_literal(value)}}}"
     elif schema.type in {"integer", "number"} and not number:
-        yield f"{path}: expected numeric (int or float), got {_go(value)}"
+        yield f"{path}: expected numeric (int or float), got {_go_type(value)}"
     elif schema.type == "boolean" and not isinstance(value, bool):
-        yield f"{path}: expected boolean, got {_go(value)}"
-
-
-def _scalar_name(schema: Schema) -> str:
-    return {"integer": "numeric (int or float)", "number": "numeric (int or float)", "": "scalar"}.get(
-        schema.type, schema.type
-    )
+        yield f"{path}: expected boolean, got &{{{_go(value)}}}"
 
 
 def _go(value: Any) -> str:
-    """Print a value as Go's %v does through structured-merge-diff's wrappers."""
+    """Print a value as Go's %v does."""
     if isinstance(value, dict):
-        return f"&{{{_go_plain(value)}}}"
-    return f"&value.valueUnstructured{{Value:{_go_plain(value, literal=True)}}}"
-
-
-def _go_plain(value: Any, *, literal: bool = False) -> str:
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{_go_plain(item)}" for key, item in sorted(value.items())) + "]"
+        return "map[" + " ".join(f"{key}:{_go(item)}" for key, item in sorted(value.items())) + "]"
     if isinstance(value, list):
-        inner = ", " if literal else " "
-        items = inner.join(_go_plain(item, literal=literal) for item in value)
-        return f"[]interface {{}}{{{items}}}" if literal else f"[{items}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str) and literal:
-        return f'"{value}"'
-    return str(value)
+        return f"[{' '.join(_go(item) for item in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _go_literal(value: Any) -> str:
+    """Print a value as Go's %#v does."""
+    if isinstance(value, dict):
+        items = (f'"{key}":{_go_literal(item)}' for key, item in sorted(value.items()))
+        return f"{_go_type(value)}{{{', '.join(items)}}}"
+    if isinstance(value, list):
+        return f"{_go_type(value)}{{{', '.join(_go_literal(item) for item in value)}}}"
+    return f'"{value}"' if isinstance(value, str) else _go(value)
+
+
+def _go_type(value: Any) -> str:
+    """Name a value's type as Go's %T does."""
+    names = {bool: "bool", str: "string", float: "float64", dict: "map[string]interface {}"}
+    return names.get(type(value), "[]interface {}" if isinstance(value, list) else "int64")
 
 
 def element(schema: Schema, item: Any, index: int) -> str:
-    """Return the path element of a list item; raises TypedError where it lacks its keys."""
+    """Return the path element of a list item; raises TypedError where it cannot have keys."""
     if schema.list_kind == "set":
         return value_element(item)
     if schema.list_kind == "atomic":
@@ -132,9 +128,6 @@ def element(schema: Schema, item: Any, index: int) -> str:
             keys[key] = item[key]
         elif declared is not None and "default" in declared.raw:
             keys[key] = declared.raw["default"]
-        else:
-            text = "associative list with keys has an element that omits key field"
-            raise TypedError(f'element {index}: {text} "{key}" (and doesn\'t have default value)')
     return key_element(keys)
 
 
@@ -194,6 +187,8 @@ def _compare(old: Any, new: Any, schema: Schema, path: tuple[str, ...], found: C
         before, after = _or_empty(old, {}), _or_empty(new, {})
         for name in {**before, **after}:
             one, two = before.get(name, _ABSENT), after.get(name, _ABSENT)
+            if one == two and repr(one) == repr(two):  # most of an object stays as it is: do not look inside
+                continue
             _compare(one, two, _below(schema, name), (*path, f"f:{name}"), found)
     elif lists:
         items = [
@@ -206,11 +201,22 @@ def _compare(old: Any, new: Any, schema: Schema, path: tuple[str, ...], found: C
     elif old is not _ABSENT and new is not _ABSENT:
         if not equal(old, new):
             _insert(found.modified, path)
+            _compare_parts(old, new, schema, path, found)
         return
     if old is _ABSENT:
         _insert(found.added, path)
     elif new is _ABSENT:
         _insert(found.removed, path)
+
+
+def _compare_parts(old: Any, new: Any, schema: Schema, path: tuple[str, ...], found: Comparison) -> None:
+    """Go below a map that has become something else, or the other way round."""
+    if _is_map(schema, old) and not _is_map(schema, new):
+        for name, item in old.items():
+            _compare(item, _ABSENT, _below(schema, name), (*path, f"f:{name}"), found)
+    elif _is_map(schema, new) and not _is_map(schema, old):
+        for name, item in new.items():
+            _compare(_ABSENT, item, _below(schema, name), (*path, f"f:{name}"), found)
 
 
 def _or_empty(value: Any, empty: Any) -> Any:

@@ -6,11 +6,11 @@ messageExpression of literals and self.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitops.sandbox.schema import Schema
-from gitops.sandbox.typed import TypedError, element, equal
+from gitops.sandbox.typed import element, equal
 from gitops.sandbox.wire import Cause, Manifest, duplicate, invalid_value, required, type_invalid, unsupported
 
 _SKIPPED = Cause(
@@ -56,7 +56,9 @@ def label(path: str, value: str) -> Iterator[Cause]:
     """Yield what is wrong with a DNS-1123 label."""
     if len(value) > 63:
         yield invalid_value(path, value, "must be no more than 63 bytes")
-    if not re.fullmatch(_LABEL, value):
+    if "." in value:
+        yield invalid_value(path, value, "must not contain dots")
+    elif not re.fullmatch(_LABEL, value):
         yield invalid_value(path, value, _LABEL_TEXT)
 
 
@@ -97,7 +99,8 @@ def custom_resource(manifest: Manifest, schema: Schema) -> list[Cause]:
     """Return every cause for which a custom resource is refused."""
     causes = list(_node(manifest, schema, "", ""))
     if causes and schema.has_rules:
-        return [*causes, _SKIPPED]
+        causes.append(_SKIPPED)
+    causes += _duplicates(manifest, schema, "")
     return causes or list(_rules(manifest, schema, ""))
 
 
@@ -107,28 +110,30 @@ def status_of(manifest: Manifest, schema: Schema) -> list[Cause]:
     return [*causes, _SKIPPED] if causes and schema.has_rules else causes
 
 
-def _node(value: Any, schema: Schema, path: str, inner: str) -> Iterator[Cause]:
+def _node(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause]:
+    """Yield what is wrong with a value; `shown` is its path in texts, which may begin below status."""
     wrong = _wrong_type(value, schema)
     if wrong:
-        yield type_invalid(
-            path, wrong, f'{inner or path} in body must be of type {_expected(schema)}: "{wrong}"'
-        )
+        yield type_invalid(path, wrong, f'{shown} in body must be of type {_expected(schema)}: "{wrong}"')
+        yield from _enumerated(value, schema, path)
         return
-    yield from _scalar(value, schema, path, inner or path)
+    yield from _scalar(value, schema, path, shown)
     if isinstance(value, dict):
         for name in schema.raw.get("required", ()):
             if name not in value:
-                yield required(f"{path}.{name}" if path else name)
+                yield required(_below(path, name))
         for name, item in value.items():
             known = schema.field(name)
             if known is not None:
-                below = f"{path}.{name}" if path else name
-                deeper = below.removeprefix("status.") if path.startswith("status") and inner != path else ""
-                yield from _node(item, known, below, deeper)
+                yield from _node(item, known, _below(path, name), _below(shown, name))
     elif isinstance(value, list):
         yield from _list(value, schema, path)
         for index, item in enumerate(value):
-            yield from _node(item, schema.items, f"{path}[{index}]", "")
+            yield from _node(item, schema.items, f"{path}[{index}]", f"{shown}[{index}]")
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 def _expected(schema: Schema) -> str:
@@ -162,20 +167,11 @@ def _json_type(value: Any) -> str:
 
 def _scalar(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause]:
     raw = schema.raw
-    if "enum" in raw and not any(equal(value, choice) for choice in raw["enum"]):
-        yield unsupported(path, value, raw["enum"])
+    yield from _enumerated(value, schema, path)
     if isinstance(value, str):
-        if "pattern" in raw and not re.search(raw["pattern"], value):
-            yield invalid_value(path, value, f"{shown} in body should match '{raw['pattern']}'")
-        if len(value) > raw.get("maxLength", len(value)):
-            text = f"Too long: may not be more than {raw['maxLength']} bytes"
-            yield Cause(path, "FieldValueTooLong", text)
-        if len(value) < raw.get("minLength", 0):
-            yield invalid_value(
-                path, value, f"{shown} in body should be at least {raw['minLength']} chars long"
-            )
+        yield from _length(value, schema, path, shown)
         if not _well_formed(value, raw.get("format", "")):
-            yield invalid_value(path, value, f'{shown} in body must be of type {raw["format"]}: "{value}"')
+            yield type_invalid(path, value, f'{shown} in body must be of type {raw["format"]}: "{value}"')
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if value < raw.get("minimum", value):
             yield invalid_value(
@@ -185,6 +181,18 @@ def _scalar(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause
             yield invalid_value(
                 path, value, f"{shown} in body should be less than or equal to {raw['maximum']}"
             )
+
+
+def _length(value: str, schema: Schema, path: str, shown: str) -> Iterator[Cause]:
+    """Yield the first of what is wrong with a text's length and pattern."""
+    longest, shortest = schema.raw.get("maxLength"), schema.raw.get("minLength", 0)
+    pattern = schema.raw.get("pattern", "")
+    if longest is not None and len(value) > longest:
+        yield Cause(path, "FieldValueTooLong", f"Too long: may not be more than {longest} bytes")
+    elif len(value) < shortest:
+        yield invalid_value(path, value, f"{shown} in body should be at least {shortest} chars long")
+    elif not re.search(pattern, value):
+        yield invalid_value(path, value, f"{shown} in body should match '{pattern}'")
 
 
 _FORMATS = {
@@ -205,18 +213,35 @@ def _list(value: list[Any], schema: Schema, path: str) -> Iterator[Cause]:
     if len(value) > raw.get("maxItems", len(value)):
         text = f"Too many: {len(value)}: must have at most {raw['maxItems']} items"
         yield Cause(path, "FieldValueTooMany", text)
-    seen: list[str] = []
+
+
+def _enumerated(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
+    choices = schema.raw.get("enum")
+    if choices is not None and not any(equal(value, choice) for choice in choices):
+        yield unsupported(path, value, choices)
+
+
+def _duplicates(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
+    """Yield items that stand twice in a set or a keyed list."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            known = schema.field(name)
+            if known is not None:
+                yield from _duplicates(item, known, _below(path, name))
+    if not isinstance(value, list) or not isinstance(schema.raw.get("items"), Mapping):
+        return
+    seen: set[str] = set()
     for index, item in enumerate(value):
-        if schema.list_kind == "atomic":
-            return
-        try:
-            key = element(schema, item, index)
-        except TypedError:
+        yield from _duplicates(item, schema.items, f"{path}[{index}]")
+        if schema.list_kind == "map" and not isinstance(item, dict):
+            text = "must be an object for an array of list-type map"
+            yield invalid_value(f"{path}[{index}]", item, text)
             continue
+        key = element(schema, item, index)
         if key in seen:
-            shown = item if schema.list_kind == "set" else {name: item[name] for name in schema.list_keys}
+            shown = item if schema.list_kind == "set" else {name: item.get(name) for name in schema.list_keys}
             yield duplicate(f"{path}[{index}]", shown)
-        seen.append(key)
+        seen.add(key)
 
 
 def _rules(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
@@ -228,7 +253,7 @@ def _rules(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
         for name, item in value.items():
             known = schema.field(name)
             if known is not None:
-                yield from _rules(item, known, f"{path}.{name}" if path else name)
+                yield from _rules(item, known, _below(path, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _rules(item, schema.items, f"{path}[{index}]")

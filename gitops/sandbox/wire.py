@@ -23,7 +23,7 @@ class Request:
     method: str
     """GET, POST, PUT, PATCH or DELETE."""
     path: str
-    """Below the API server's own base path, e.g. /api/v1/namespaces."""
+    """Below the API server's own base path, percent-encoded, e.g. /api/v1/namespaces."""
     query: tuple[tuple[str, str], ...] = ()
     """Decoded query parameters, in order."""
     body: bytes | None = None

@@ -11,6 +11,7 @@ from gitops.sandbox.cluster import Cluster, converted
 from gitops.sandbox.kinds import Context, Resource
 from gitops.sandbox.managed_fields import Authorship, Managers, Writer
 from gitops.sandbox.reading import Scope, answer, current
+from gitops.sandbox.recognising import cleaned, defaulted, recognised
 from gitops.sandbox.wire import (
     MODIFIED,
     ApiError,
@@ -59,7 +60,7 @@ class Write:
 
     def context(self) -> Context:
         """Return what admission may look at."""
-        return Context(self.user, self.cluster.now(), self.cluster.find)
+        return Context(self.user, self.cluster.now(), self.cluster.find, self.cluster.all_of)
 
 
 def write_of(cluster: Cluster, scope: Scope, request: Request, user: str, options: str) -> Write:
@@ -74,7 +75,7 @@ def write_of(cluster: Cluster, scope: Scope, request: Request, user: str, option
         raise invalid("meta.k8s.io", options, "", [shown])
     mode = request.parameter("fieldValidation", "Warn")
     if mode not in {"Strict", "Warn", "Ignore"}:
-        cause = unsupported("fieldValidation", mode, ["Ignore", "Strict", "Warn"])
+        cause = unsupported("fieldValidation", mode, ["", "Ignore", "Strict", "Warn"])
         raise invalid("meta.k8s.io", options, "", [cause])
     manager = request.parameter("fieldManager") or request.user_agent.partition("/")[0][:128] or "unknown"
     force = request.parameter("force") == "true"
@@ -86,7 +87,7 @@ def create(write: Write, request: Request) -> Response:
     resource = write.scope.resource
     decoded = decoding.decode(request.body, resource.kind)
     manifest = recognised(decoded.manifest, resource, request)
-    warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
+    manifest, warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
     with write.cluster.store.changed:
         new = created(write, manifest, None)
     return answer(encoded(new), 201, warnings)
@@ -101,7 +102,8 @@ def created(write: Write, manifest: Manifest, managers: Managers | None) -> Mani
     metadata = manifest["metadata"]
     for name in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(name, None)
-    metadata.pop("generation", None)
+    if resource.rules.raises_generation is not None:
+        metadata.pop("generation", None)
     if "status" in resource.subresources:
         manifest.pop("status", None)
     if not metadata.get("name") and metadata.get("generateName"):
@@ -109,7 +111,7 @@ def created(write: Write, manifest: Manifest, managers: Managers | None) -> Mani
     if managers is None:
         sent = managed_fields.before({}, manifest, "")
         defaulted(manifest, resource)
-        managers = managed_fields.update({}, manifest, sent, write.authorship("Update"))
+        managers = managed_fields.update(resource.zero, manifest, sent, write.authorship("Update"))
     else:
         defaulted(manifest, resource)
     _refuse_namespace(write)
@@ -125,6 +127,7 @@ def created(write: Write, manifest: Manifest, managers: Managers | None) -> Mani
     rules.review(manifest, None, write.context())
     if cluster.read(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
         raise already_exists(resource.group, resource.plural, metadata["name"])
+    _tidy(manifest)
     return manifest if write.dry_run else kept(cluster, resource, manifest)
 
 
@@ -133,8 +136,7 @@ def replace(write: Write, request: Request) -> Response:
     resource, scope = write.scope.resource, write.scope
     decoded = decoding.decode(request.body, resource.kind)
     manifest = recognised(decoded.manifest, resource, request)
-    warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
-    check_name(manifest, scope)
+    manifest, warnings = cleaned(manifest, resource, decoded.duplicates, write.validation)
     with write.cluster.store.changed:
         old = write.cluster.served(current(write.cluster, scope), resource)
         if not manifest["metadata"].get("resourceVersion") and not resource.blind_update:
@@ -159,6 +161,7 @@ def check_name(manifest: Manifest, scope: Scope) -> None:
 def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | None) -> Manifest:
     """Bring an object to its new state; `managers` are its owners after an apply."""
     cluster, resource = write.cluster, write.scope.resource
+    check_name(new, write.scope)
     _place(new, write.scope)
     _refuse_stale(new, old, write.scope)
     sent = new["metadata"].get("managedFields")
@@ -168,7 +171,8 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
     if managers is None:
         owners = {"metadata": {"managedFields": sent}} if sent is not None else {}
         start = managed_fields.before(old, owners, write.scope.subresource)
-        managers = managed_fields.update(old, new, start, write.authorship("Update"))
+        # an object that nobody owns stays so until the first apply
+        managers = managed_fields.update(old, new, start, write.authorship("Update")) if start else {}
     new["metadata"]["managedFields"] = managed_fields.written(managers)
     rules = resource.rules
     if write.scope.subresource != "status":
@@ -179,6 +183,7 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
         rules.prepare(new, old)
     _validate(new, old, write)
     rules.review(new, old, write.context())
+    _tidy(new)
     if _same(new, old):
         return old
     if write.dry_run:
@@ -189,16 +194,17 @@ def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | Non
     return kept(cluster, resource, new)
 
 
+def _tidy(manifest: Manifest) -> None:
+    """Drop empty metadata, in place: Go prints none."""
+    metadata = manifest["metadata"].items()
+    manifest["metadata"] = {name: value for name, value in metadata if value not in (None, "", {}, [])}
+
+
 def kept(cluster: Cluster, resource: Resource, manifest: Manifest) -> Manifest:
     """Store an object and return it as served."""
-    manifest["metadata"] = {
-        name: value for name, value in manifest["metadata"].items() if value not in (None, {}, [])
-    }
     stored = cluster.store.put(cluster.collection(resource), converted(manifest, resource.stored_version))
     if resource.group == crds.GROUP:
-        answer_now = stored.manifest()
         cluster.crd_written(stored.manifest())
-        return answer_now
     return cluster.served(stored, resource)
 
 
@@ -208,89 +214,19 @@ def gone(cluster: Cluster, resource: Resource, manifest: Manifest) -> None:
     if resource.group == crds.GROUP:
         custom = cluster.any_version(manifest["spec"]["group"], manifest["spec"]["names"]["plural"])
         if custom is not None:
-            for item in list(cluster.all(custom)):
-                cluster.store.delete(
-                    cluster.collection(custom),
-                    item["metadata"].get("namespace", ""),
-                    item["metadata"]["name"],
-                )
+            _empty(cluster, custom)
         cluster.crd_gone(manifest)
     if resource.plural == "namespaces":
         for inner in cluster.resources():
-            if inner.namespaced and inner.api_version == inner.stored_version:
-                for item in list(cluster.all(inner, metadata["name"])):
-                    cluster.store.delete(
-                        cluster.collection(inner), metadata["name"], item["metadata"]["name"]
-                    )
+            if inner.namespaced:
+                _empty(cluster, inner, metadata["name"])
     cluster.store.delete(cluster.collection(resource), metadata.get("namespace", ""), metadata["name"])
 
 
-def recognised(document: object, resource: Resource, request: Request) -> Manifest:
-    """Return a body as an object of the resource; raises 400 or 422 where it is something else."""
-    text = (request.body or b"").decode("utf-8", "replace")
-    shown = f"{text[:30]} ..." if len(text) > 30 else text
-    where = f"the object provided is unrecognized (must be of type {resource.kind}): "
-    if not isinstance(document, dict):
-        raise bad_request(
-            f"{where}couldn't get version/kind; json parse error: json: cannot unmarshal ({shown})"
-        )
-    manifest = decoding.plain(document)
-    if resource.custom and not manifest.get("kind"):
-        raise bad_request(f"{where}Object 'Kind' is missing in '{text}' ({shown})")
-    kind = manifest.setdefault("kind", resource.kind)
-    version = manifest.setdefault("apiVersion", resource.api_version)
-    if version != resource.api_version:
-        raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({resource.api_version})"
-        )
-    if kind != resource.kind:
-        name = (manifest.get("metadata") or {}).get("name", "")
-        if resource.custom:
-            cause = invalid_value("kind", kind, f"must be {resource.kind}")
-            raise invalid(resource.group, kind, name, [cause])
-        raise bad_request(
-            f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: converting '
-            f"({resource.version}.{kind}) to (core.{resource.kind}): unknown conversion"
-        )
-    metadata = manifest.get("metadata")
-    manifest["metadata"] = metadata if isinstance(metadata, dict) else {}
-    return manifest
-
-
-def cleaned(
-    manifest: Manifest, resource: Resource, duplicates: tuple[str, ...], mode: str
-) -> tuple[str, ...]:
-    """Drop unknown fields in place and return warnings; raises 400 in strict mode or for a wrong type."""
-    handled = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-    unknown = list(decoding.prune(manifest, resource.schema))
-    if not resource.custom:
-        for problem in decoding.mistyped(manifest, resource.schema, resource.kind):
-            raise bad_request(handled + problem)
-        unnulled = decoding.drop_nulls(manifest)
-        manifest.clear()
-        manifest.update(unnulled)
-    problems = strict_problems(unknown, duplicates, resource)
-    if mode == "Strict" and problems:
-        raise bad_request(f"{handled}strict decoding error: {', '.join(problems)}")
-    return problems if mode == "Warn" else ()
-
-
-def strict_problems(unknown: list[str], duplicates: tuple[str, ...], resource: Resource) -> tuple[str, ...]:
-    """Return the strict decoder's complaints, in its order."""
-    listed = sorted(unknown) if resource.custom else unknown
-    return (
-        *(f'duplicate field "{path}"' for path in duplicates),
-        *(f'unknown field "{path}"' for path in listed),
-    )
-
-
-def defaulted(manifest: Manifest, resource: Resource) -> None:
-    """Fill in defaults, in place."""
-    if resource.custom:
-        list(decoding.prune(manifest, resource.schema))
-        decoding.default(manifest, resource.schema)
-    resource.rules.default(manifest)
+def _empty(cluster: Cluster, resource: Resource, namespace: str = "") -> None:
+    where = cluster.collection(resource)
+    for stored in cluster.store.objects(where, namespace):
+        cluster.store.delete(where, stored.namespace, stored.name)
 
 
 def _place(manifest: Manifest, scope: Scope) -> None:
@@ -405,6 +341,5 @@ def _timeless(manifest: Manifest) -> Manifest:
         {key: value for key, value in entry.items() if key != "time"}
         for entry in manifest["metadata"].get("managedFields") or ()
     ]
-    metadata = {name: value for name, value in manifest["metadata"].items() if value not in (None, {}, [])}
     ranked = sorted(entries, key=encoded)
-    return {**manifest, "metadata": {**metadata, "managedFields": ranked}}
+    return {**manifest, "metadata": {**manifest["metadata"], "managedFields": ranked}}

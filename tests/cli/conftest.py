@@ -5,14 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+import yaml
 
+from tests.cli.terminal import Terminal
 from tests.end_to_end.repository import Repository
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
+Open = Callable[..., Terminal]
+
+COMMAND = (sys.executable, "-m", "gitops")
 
 
 @pytest.fixture
@@ -29,16 +37,22 @@ def repository(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def gitops(repository: Repository, tmp_path: Path) -> Run:
-    """Run `gitops` in the repository with an environment that holds nothing else."""
+def environment(tmp_path: Path) -> Mapping[str, str]:
+    """An environment that holds nothing but an empty home."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return {"PATH": os.environ["PATH"], "HOME": str(home)}
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        home = tmp_path / "home"
-        home.mkdir(exist_ok=True)
+
+@pytest.fixture
+def gitops(repository: Repository, environment: Mapping[str, str]) -> Run:
+    """Run `gitops` in the repository to its end."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "gitops", *arguments],
+            [*COMMAND, *arguments],
             cwd=repository.path,
-            env={"PATH": os.environ["PATH"], "HOME": str(home), **environment},
+            env={**environment, **variables},
             capture_output=True,
             text=True,
             check=False,
@@ -46,3 +60,64 @@ def gitops(repository: Repository, tmp_path: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def started(repository: Repository, environment: Mapping[str, str]) -> Iterator[Start]:
+    """Start `gitops` in the repository; what still runs after the test is killed."""
+    with ExitStack() as running:
+
+        def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                [*COMMAND, *arguments],
+                cwd=repository.path,
+                env={**environment, **variables},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            running.enter_context(process)
+            running.callback(process.kill)
+            return process
+
+        yield start
+
+
+@pytest.fixture
+def on_terminal(repository: Repository, environment: Mapping[str, str]) -> Iterator[Open]:
+    """Start `gitops` in the repository, as somebody at a terminal does."""
+    with ExitStack() as running:
+
+        def start(*arguments: str, columns: int = 100, **variables: str) -> Terminal:
+            settings = {"TERM": "xterm", **environment, **variables}
+            terminal = Terminal([*COMMAND, *arguments], repository.path, settings, columns=columns)
+            running.callback(terminal.close)
+            return terminal
+
+        yield start
+
+
+@pytest.fixture
+def sandbox(started: Start, tmp_path: Path) -> Callable[..., str]:
+    """Start a landscape behind a port, in which these requests go wrong; returns its kubeconfig."""
+
+    def start(*faults: Mapping[str, Any], time_scale: int = 100) -> str:
+        file = tmp_path / "faults.yaml"
+        file.write_text(yaml.safe_dump({"requests": [dict(fault) for fault in faults]}))
+        kubeconfig = str(tmp_path / "sandbox.kubeconfig")
+        arguments = ("--faults", str(file), "--kubeconfig-file", kubeconfig, "--time-scale", str(time_scale))
+        read_until(started("sandbox", *arguments).stdout, "Ctrl-C ends it")
+        return kubeconfig
+
+    return start
+
+
+def read_until(stream: IO[str] | None, text: str) -> str:
+    """What a process wrote up to and with the line that holds a text; pytest's time limit ends the waiting."""
+    assert stream is not None
+    lines = []
+    for line in stream:
+        lines.append(line)
+        if text in line:
+            return "".join(lines)
+    raise AssertionError(f"{text!r} never came:\n{''.join(lines)}")

@@ -40,8 +40,7 @@ def stripped(schema: Any) -> Any:
         return {
             key: stripped(value)
             for key, value in schema.items()
-            if not (key == "description" and isinstance(value, str))
-            and not (key == "default" and value in ({}, "", 0))
+            if not (key == "description" and isinstance(value, str)) and not (key == "default" and value in ({}, "", 0))
         }
     return [stripped(item) for item in schema] if isinstance(schema, list) else schema
 
@@ -64,9 +63,7 @@ def main(server: str) -> None:
             if name not in found:
                 found[name] = stripped(definitions[name])
                 todo += re.findall(r'#/components/schemas/([^"]+)"', json.dumps(found[name]))
-    lines = (
-        f"{json.dumps(name)}: {json.dumps(found[name], separators=(',', ':'))}" for name in sorted(found)
-    )
+    lines = (f"{json.dumps(name)}: {json.dumps(found[name], separators=(',', ':'))}" for name in sorted(found))
     sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 

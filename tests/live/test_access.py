@@ -21,6 +21,7 @@ class World:
 
     def __init__(self, handler: Callable[[Request], Response] | None = None) -> None:
         self.now = START
+        self.refused = 0  # how many of the first credentials the shoots refuse
         self.garden = Server(handler or self._issue)
         self.shoots: list[tuple[Manifest, Server]] = []
 
@@ -42,7 +43,8 @@ class World:
         )
 
     def _connect(self, kubeconfig: Manifest) -> Server:
-        self.shoots.append((kubeconfig, Server(lambda _: listing())))
+        refuses = len(self.shoots) < self.refused
+        self.shoots.append((kubeconfig, Server(lambda _: refusal(401, "Unauthorized") if refuses else listing())))
         return self.shoots[-1][1]
 
 
@@ -164,3 +166,25 @@ def test_threads_that_want_one_shoot_share_one_credential_and_do_not_wait_for_ot
     assert len(clusters) == 4
     assert len(set(map(id, clusters))) == 1
     assert len(world.garden.requests) == 2
+
+
+def test_a_refused_credential_is_replaced_once_and_the_request_sent_again() -> None:
+    world = World()
+    world.refused = 1
+    cluster = world.access().cluster("n/a", Access.ADMIN)
+
+    cluster.list("v1", "Node")
+
+    assert len(world.garden.requests) == 2
+    assert [len(server.requests) for _, server in world.shoots] == [1, 1]
+
+
+def test_a_shoot_that_refuses_the_new_credential_too_is_not_asked_again() -> None:
+    world = World()
+    world.refused = 2
+    cluster = world.access().cluster("n/a", Access.ADMIN)
+
+    with pytest.raises(Forbidden):
+        cluster.list("v1", "Node")
+
+    assert [len(server.requests) for _, server in world.shoots] == [1, 1]

@@ -14,11 +14,12 @@ from gitops.errors import GitopsError
 from gitops.gardener.shoot_merge import new_shoot
 from gitops.manifest import GARDEN, Manifest, Target, ref_of
 from gitops.plan.observed import Observed, Unobserved
+from gitops.plan.planning import Prune
 from gitops.plan.shoot import terms_of
 from gitops.rollout.actions import Action, Event, NotWritten, ObserveShoots, ShootsObserved, WriteTo, Written
 from gitops.rollout.executor import carry_out
 from gitops.rollout.rollout import Rollout
-from gitops.rollout.step import PatchShoot, Prune
+from gitops.rollout.step import PatchShoot
 from gitops.rollout.wave import Rules
 from tests.report.plans import REVISION
 

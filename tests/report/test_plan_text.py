@@ -121,6 +121,55 @@ def test_a_created_object_shows_what_it_will_hold_only() -> None:
     assert "        /spec/value  3\n" in text
 
 
+def creating(shoot: str, *, name: str = "default", cpus: int = 4) -> Change:
+    """A policy that is not there yet."""
+    spec = {"balloonTypes": [{"name": f"a-balloon-with-a-long-name-{n}", "minCPUs": cpus} for n in range(5)]}
+    return Change(policy_ref(shoot, name), Action.CREATED, (FieldChange(("spec",), ABSENT, spec, ""),))
+
+
+def test_of_what_a_created_object_holds_only_the_size_is_told_unless_asked_for() -> None:
+    plan = one_wave(ShootPlan("a/x", (creating("a/x"),)))
+
+    assert "        /spec  11 lines\n\nWhat new objects hold is shown by" in plan_text(plan, DIGEST, PLAIN)
+    assert "a-balloon" not in plan_text(plan, DIGEST, PLAIN)
+    assert "+ balloonTypes:\n" in plan_text(plan, DIGEST, EVERYTHING)
+    assert "is shown by" not in plan_text(plan, DIGEST, EVERYTHING)
+
+
+def test_the_same_creation_in_shoots_that_differ_otherwise_is_told_once() -> None:
+    plans = [
+        ShootPlan("a/x", (creating("a/x"),)),
+        ShootPlan("a/y", (creating("a/y"), enabling("a/y"))),
+        ShootPlan("a/z", (creating("a/z", cpus=2), resizing("a/z"))),
+    ]
+    text = plan_text(one_wave(*plans), DIGEST, PLAIN)
+
+    assert text.count("/spec  11 lines") == 2
+    assert text.count("        the same as in a/x\n") == 1
+    assert "the same as in" not in plan_text(one_wave(*plans), DIGEST, EVERYTHING)
+
+
+def test_a_long_difference_that_was_told_is_referred_to_and_a_short_one_repeated() -> None:
+    plans = [
+        ShootPlan("a/x", (enabling("a/x"), resizing("a/x"))),
+        ShootPlan("a/y", (enabling("a/y"), resizing("a/y"), creating("a/y"))),
+    ]
+    text = plan_text(one_wave(*plans), DIGEST, PLAIN)
+
+    assert text.count("/spec/balloonTypes") == 1
+    assert text.count("true → false") == 2
+    assert text.count("the same as in a/x") == 1
+
+
+def test_what_was_told_of_one_wave_is_told_again_of_the_next() -> None:
+    waves = (
+        WavePlan("canary", (ShootPlan("a/x", (creating("a/x"),)),)),
+        WavePlan("fleet", (ShootPlan("a/y", (creating("a/y"),)),)),
+    )
+
+    assert plan_text(replace(example_plan(), waves=waves), DIGEST, PLAIN).count("/spec  11 lines") == 2
+
+
 def test_a_long_text_is_cut_and_its_size_told() -> None:
     text = plan_text(field_of("short", "y" * 500), DIGEST, PLAIN)
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 from gitops.errors import Rejected
 from gitops.manifest import Manifest
-from gitops.report.progress import ProgressLines, frame
-from gitops.report.style import PLAIN, Style
+from gitops.report.progress import ProgressLines
+from gitops.report.style import PLAIN
+from gitops.rollout.rollout import Rollout, RunOutcome
 from tests.report.rollouts import SUCCEEDED, Landscape, desired_of, operation, overlay_of
 
 WORKING = [operation("Processing", progress) for progress in (5, 6, 7, 42, 90)]
@@ -111,34 +112,17 @@ def test_no_line_is_told_twice() -> None:
     assert len(lines) == len(set(lines))
 
 
-def frames(landscape: Landscape, style: Style) -> list[list[str]]:
-    """What a live display would show after each change."""
-    shown: list[list[str]] = []
-    landscape.run(landscape.rollout(), lambda moved: shown.append(frame(moved, style)))
-    return shown
+def test_a_run_that_is_to_end_says_what_it_still_waits_for() -> None:
+    landscape = drifted({"canary": 2}, [*WORKING, SUCCEEDED], at_once=2)
+    progress = ProgressLines(PLAIN)
+    lines: list[str] = []
 
+    def stop_at_once(moved: Rollout) -> None:
+        moved.stop(RunOutcome.WAITING, "somebody said so")
+        lines.extend(progress.lines(moved))
 
-def test_a_frame_shows_the_present_wave_and_who_is_at_work() -> None:
-    shown = frames(drifted({"fleet": 4}, [*WORKING, SUCCEEDED], at_once=2), PLAIN)
+    landscape.run(landscape.rollout(), stop_at_once)
 
-    assert [
-        f"fleet  [{'.' * 24}]  0 of 4 done: 2 under way",
-        "  garden-local/fleet-00  waiting: Reconcile is Processing, 5 %",
-        "  garden-local/fleet-01  working",
-    ] in shown
-    assert shown[-1] == [f"fleet  [{'#' * 24}]  4 of 4 done: 4 converged"]
-
-
-def test_a_frame_stays_small() -> None:
-    narrow = Style(width=60)
-
-    shown = frames(drifted({"fleet": 20}, [*WORKING, SUCCEEDED], at_once=20), narrow)
-
-    assert max(map(len, shown)) <= 14
-    assert max(len(line) for lines in shown for line in lines) <= 60
-
-
-def test_a_frame_before_anything_happened_is_queued() -> None:
-    rollout = drifted({"fleet": 4}, [SUCCEEDED]).rollout()
-
-    assert frame(rollout, PLAIN) == [f"fleet  [{'.' * 24}]  0 of 4 done: queued"]
+    ending = "waiting for what is under way, Ctrl-C ends at once (somebody said so)"
+    assert lines.count(ending) == 1
+    assert lines.index(ending) < lines.index("canary  not finished: 2 waiting")

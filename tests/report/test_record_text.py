@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.record.record import Record
-from gitops.report.record_text import next_steps, record_text
+from gitops.report.record_text import Garden, next_steps, record_text
 from gitops.report.style import PLAIN, Colour, Detail, Style
 from gitops.rollout.rollout import Result, RunOutcome, ShootResult, WaveOutcome, WaveResult
 from gitops.rollout.step import ShootOutcome
@@ -96,6 +96,15 @@ def test_colours_only_repeat_what_the_plain_text_says() -> None:
 
     assert coloured != click.unstyle(coloured)
     assert click.unstyle(coloured) == record_text(RECORDS["stopped"], PLAIN)
+
+
+@pytest.mark.parametrize("name", ["converged", "interrupted", "stopped"])
+def test_after_a_run_in_a_sandbox_nothing_is_promised_of_the_next(name: str) -> None:
+    steps = next_steps(RECORDS[name], Garden.PASSING)
+
+    assert "The landscape ended with this run." in steps
+    assert "`gitops sandbox dev`" in steps[-1]
+    assert not any("Run `gitops reconcile dev` again" in step or "From here on" in step for step in steps)
 
 
 def test_many_messages_are_cut_unless_everything_is_wanted() -> None:

@@ -12,11 +12,11 @@ from gitops.errors import Conflict, CredentialsError, Forbidden, GitopsError, Re
 from gitops.ownership.field_record import RECORD_ANNOTATION
 from gitops.manifest import Manifest, get
 from gitops.ownership.applyset import GROUP_KINDS, member_labels
+from gitops.plan.planning import Prune
 from gitops.rollout.rollout import Result, RunOutcome
-from gitops.rollout.step import Prune, ShootOutcome
-from gitops.rollout.track import Phase
-from tests.plan.fleet import COMPLETE, core, desired, ignoring, overlay, policy, wave
-from tests.rollout.runs import BARE, done, fleet, gate, names, old_shoot, run, target, world_of, written
+from gitops.rollout.step import ShootOutcome
+from tests.plan.fleet import COMPLETE, core, declared, desired, ignoring, overlay, policy, wave
+from tests.rollout.runs import at_once, done, fleet, gate, old_shoot, run, target, world_of, written
 from tests.rollout.toy_world import Fault, Record, ToyWorld
 from tests.rollout.virtual_time import START
 
@@ -64,12 +64,9 @@ def test_a_complete_shoot_that_is_absent_is_created_and_filled() -> None:
 
 
 def test_a_created_shoot_is_not_written_again_for_fields_that_are_ignored() -> None:
-    world = one(spec=COMPLETE, ignored=(ignoring("Shoot", "spec", "region"),))
+    world = one(core("ConfigMap", "c"), spec=COMPLETE, ignored=(ignoring("Shoot", "spec", "region"),))
     world.tempers[ONE] = world.temper(ONE)
     world.shoots.clear()
-    world.desired = fleet(
-        {"all": 1}, None, core("ConfigMap", "c"), spec=COMPLETE, ignored=(ignoring("Shoot", "spec", "region"),)
-    )
 
     assert run(world).outcome is RunOutcome.CONVERGED
     assert written(world)[0] == "create Shoot garden-local/s0000"
@@ -80,7 +77,7 @@ def test_a_shoot_that_somebody_created_meanwhile_is_merged_into() -> None:
     world = one(spec={**COMPLETE, "extensions": [{"type": "nri"}]})
     theirs = old_shoot(world.desired.shoots[ONE], {**COMPLETE, "purpose": "theirs"})
     world.shoots.clear()
-    world.on_write = lambda record: world.shoots.setdefault(ONE, theirs) and None
+    world.time.after(0.05, lambda: world.shoots.update({ONE: theirs}))
 
     assert run(world).outcome is RunOutcome.CONVERGED
     assert world.shoots[ONE]["spec"]["purpose"] == "theirs"
@@ -132,15 +129,16 @@ def test_a_shoot_in_sync_that_is_being_deleted_is_a_failure_too() -> None:
 
 
 def test_a_record_that_cannot_be_read_is_a_failure() -> None:
-    world = one()
-    rollout_world = world.observe()
-    world.shoots[ONE]["metadata"]["annotations"] = {RECORD_ANNOTATION: "{"}
-    assert rollout_world
+    world = world_of(fleet({"canary": 1, "fleet": 1}))
+    world.time.after(20, lambda: spoil(world, target(1)))
 
-    world.desired = fleet({"all": 1}, None, core("ConfigMap", "c"))
-    first = run_with(world, rollout_world)
+    assert "cannot be read" in outcome(run(world), 1)[1]
+    assert not any(record.target == target(1) for record in world.writes)
 
-    assert "cannot be read" in first.message
+
+def spoil(world: ToyWorld, name: str) -> None:
+    live = world.shoots[name]
+    world.shoots[name] = {**live, "metadata": {**live["metadata"], "annotations": {RECORD_ANNOTATION: "{"}}}
 
 
 def run_with(world: ToyWorld, seen: Any) -> Result:
@@ -171,16 +169,10 @@ def sleeping(world: ToyWorld) -> None:
 
 
 def test_a_hibernated_shoot_with_nothing_inside_is_as_it_should_be() -> None:
-    world = world_of(desired(*[shoot_without_objects()]))
+    world = world_of(desired(declared(name="s0000")))
     sleeping(world)
 
     assert run(world).outcome is RunOutcome.CONVERGED
-
-
-def shoot_without_objects() -> Any:
-    from tests.plan.fleet import declared
-
-    return declared(name=names(1)[0])
 
 
 def test_a_shoot_that_wakes_up_is_finished_by_the_next_run() -> None:
@@ -239,20 +231,23 @@ def test_a_confined_shoot_is_not_written_while_an_operation_runs() -> None:
 
 def test_a_policy_waits_for_its_kind_to_be_served() -> None:
     world = one()
-    world.temper(ONE).takes = 300
+    world.temper(ONE).serves_after = 300
+    told: set[str] = set()
 
-    assert run(world).outcome is RunOutcome.CONVERGED
+    assert run(world, watch=lambda rollout: told.add(rollout.tracks[ONE].message)).outcome is RunOutcome.CONVERGED
     assert written(world) == [PATCH, APPLY]
+    assert any("BalloonsPolicy is unknown there" in message for message in told)
 
 
 def test_what_others_need_is_current_before_the_next_stage_is_written() -> None:
     world = one(core("Namespace", "n"), core("ConfigMap", "c"), policy("default"), policy("node.n1"))
-    world.on_write = lambda record: check(record)
 
     def check(record: Record) -> None:
         if "node.n1" in record.what:
             default = next(m for r, m in world.insides[ONE].items() if r.name == "default")
             assert default["status"]["nodes"]["n1"]["status"] == "Success"
+
+    world.on_write = check
 
     assert run(world).outcome is RunOutcome.CONVERGED
     assert [what.split()[1] for what in written(world)] == ["Shoot", "Namespace", "ConfigMap", *["BalloonsPolicy"] * 2]
@@ -383,19 +378,13 @@ def test_a_shoot_that_answers_again_in_time_goes_on() -> None:
 
 
 def test_a_quarantined_shoot_comes_back_while_its_wave_soaks() -> None:
-    soaking = overlay(wave("canary", soak=timedelta(minutes=20), max_concurrent=limit(2)), wave("fleet"))
+    soaking = overlay(wave("canary", soak=timedelta(minutes=20), max_concurrent=at_once(2)), wave("fleet"))
     world = world_of(fleet({"canary": 2, "fleet": 1}, soaking))
     world.temper(ONE).unreachable = "no route to host"
     world.time.after(600, lambda: setattr(world.temper(ONE), "unreachable", ""))
 
     assert run(world).outcome is RunOutcome.CONVERGED
     assert done(world, ONE)
-
-
-def limit(amount: int) -> Any:
-    from tests.rollout.runs import at_once
-
-    return at_once(amount)
 
 
 def test_an_unreachable_shoot_keeps_what_would_be_pruned() -> None:
@@ -560,5 +549,3 @@ def test_another_tools_claim_that_comes_during_the_run_is_a_failure() -> None:
 
     assert "Flux" in outcome(result, 1)[1]
     assert not any(record.target == target(1) for record in world.writes)
-    assert Phase.SETTLED is not Phase.BUSY
-    assert BARE

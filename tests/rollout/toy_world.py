@@ -51,6 +51,8 @@ class Temper:
     takes: float = 30
     settles_after: float = 10
     """Seconds from the end of an operation until its conditions are True."""
+    serves_after: float = 0
+    """Seconds from the end of an operation until the CRDs of extensions are there."""
     answers_after: float = 5
     """Seconds until a node answers to a policy; negative: it never does."""
     ends: str = "Succeeded"
@@ -111,6 +113,8 @@ class ToyWorld:
                     return Written(target, *self._write(target, write, done))
                 except GitopsError as error:
                     return NotWritten(target, len(done), error)
+            case _:
+                raise NotImplementedError(f"this world has no registrations: {action}")
 
     def observe(self) -> dict[Target, Observed]:
         """What a run sees before it begins."""
@@ -126,6 +130,7 @@ class ToyWorld:
 
     def _observe_shoots(self, targets: tuple[Target, ...]) -> Event:
         self.requests["list shoots"] += 1
+        self.requests["shoots read"] += len(targets)
         fault = self.faults("list shoots", "")
         if fault:
             return ShootsUnobserved(targets, fault if isinstance(fault, GitopsError) else Unreachable("no answer"))
@@ -292,9 +297,8 @@ class ToyWorld:
         on = [e["type"] for e in get(live, "spec", "extensions") or [] if not e.get("disabled")]
         conditions = self._conditions("Progressing")
         hibernated = bool(get(live, "spec", "hibernation", "enabled"))
-        self._status(
-            target, **self._operation(temper.ends), conditions=conditions, extensions=on, hibernated=hibernated
-        )
+        self._status(target, **self._operation(temper.ends), conditions=conditions, hibernated=hibernated)
+        self.time.after(temper.serves_after, lambda: self._status(target, extensions=on))
         self.time.after(temper.settles_after, lambda: self._settle(target))
         if live["metadata"]["generation"] != generation:
             self._reconcile(target)
@@ -320,6 +324,13 @@ class ToyWorld:
             shoot = self.shoots[target]
             self._store(target, {**shoot, "status": {**(shoot.get("status") or {}), **status}})
 
+    def users(self, ref: Ref) -> tuple[str, ...]:
+        """The nodes that use a policy: their own, or `default`; no node here is in a group."""
+        names = {other.name for other in self.insides.get(ref.target, {})}
+        own = {node for node in self.temper(ref.target).nodes if f"node.{node}" in names}
+        nodes = self.temper(ref.target).nodes
+        return tuple(n for n in nodes if ref.name == f"node.{n}" or (ref.name == "default" and n not in own))
+
     def _answer(self, ref: Ref, generation: int) -> None:
         policy = self.insides.get(ref.target, {}).get(ref)
         if policy is None or policy["metadata"]["generation"] != generation:
@@ -329,5 +340,5 @@ class ToyWorld:
         entry = {**answer, "generation": generation, "timestamp": now}
         self._versions += 1
         metadata = {**policy["metadata"], "resourceVersion": str(self._versions)}
-        nodes = dict.fromkeys(temper.nodes, entry)
+        nodes = dict.fromkeys(self.users(ref), entry)
         self.insides[ref.target][ref] = {**policy, "metadata": metadata, "status": {"nodes": nodes}}

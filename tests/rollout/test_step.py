@@ -1,0 +1,74 @@
+"""What one shoot needs next: cases that whole runs do not come by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from gitops.plan.observed import Observed
+from gitops.plan.planning import Prune
+from gitops.rollout.step import (
+    ApplyObjects,
+    CreateShoot,
+    PatchShoot,
+    PruneObjects,
+    Settled,
+    ShootOutcome,
+    next_step,
+    object_gate,
+    subject,
+)
+from gitops.verdict import Status
+from tests.plan.fleet import NOON, core, declared, inside, live_objects, overlay, policy, ref
+from tests.rollout.runs import old_shoot
+
+
+def test_an_object_that_is_not_there_is_not_found() -> None:
+    assert object_gate(ref(policy()), inside()).status is Status.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("write", "what"),
+    [
+        pytest.param(CreateShoot(declared().shoot), "Shoot garden-local/one", id="a new Shoot"),
+        pytest.param(PatchShoot((), ("/spec/b", "/spec/a")), "/spec/a, /spec/b", id="fields of a Shoot"),
+        pytest.param(PatchShoot(()), "what is owned of the Shoot", id="a record"),
+        pytest.param(
+            ApplyObjects({}, (policy("a"), core("Namespace", "n"))),
+            "BalloonsPolicy kube-system/a, Namespace n",
+            id="objects",
+        ),
+        pytest.param(PruneObjects((policy("a"),), {}), "BalloonsPolicy kube-system/a", id="a prune"),
+    ],
+)
+def test_a_write_says_what_it_is_about(write: Any, what: str) -> None:
+    assert subject(write) == what
+
+
+def test_an_object_is_applied_at_the_version_it_was_compared_at() -> None:
+    shoot = declared(policy("default", pinCPU=True), policy("node.x"))
+    live = live_objects(policy("default", pinCPU=False))
+    settled = next_step(shoot, overlay(), Observed(well(shoot), NOON, inside(live)), Prune.ALLOWED)
+
+    assert isinstance(settled, ApplyObjects)
+    assert [m["metadata"].get("resourceVersion") for m in settled.manifests] == ["7"]
+
+
+def well(shoot: Any) -> Any:
+    """The Shoot after its own write and gate."""
+    patched = next_step(shoot, overlay(), Observed(old_shoot(shoot), NOON, inside()), Prune.ALLOWED)
+    assert isinstance(patched, PatchShoot)
+    return jsonpatch.apply_patch(old_shoot(shoot), list(patched.operations))
+
+
+def test_an_object_in_the_hands_of_another_tool_is_a_failure() -> None:
+    shoot = declared(policy())
+    theirs = live_objects(policy(), labels={"argocd.argoproj.io/instance": "apps"})
+
+    step = next_step(shoot, overlay(), Observed(well(shoot), NOON, inside(theirs)), Prune.ALLOWED)
+
+    assert isinstance(step, Settled)
+    assert step.outcome is ShootOutcome.FAILED
+    assert "Argo CD" in step.message
