@@ -213,9 +213,9 @@ class Landscape:
     def _notice_registration(self, where: Where, name: str) -> None:
         """Let an extension's installations catch up with its deployment, or with its registration, soon."""
         references = {"controllerdeployments": "deploymentRef", "controllerregistrations": "registrationRef"}
-        reference = references.get(where.resource)
-        if reference is not None and where == Where("garden", "core.gardener.cloud", where.resource):
-            self.clock.call_later(self.options.pace.care, lambda: self._roll_out(where.resource, reference, name))
+        reference = references.get(where.plural)
+        if reference is not None and where == Where("garden", "core.gardener.cloud", where.plural):
+            self.clock.call_later(self.options.pace.care, lambda: self._roll_out(where.plural, reference, name))
 
     def _roll_out(self, plural: str, reference: str, name: str) -> None:
         cluster = self._garden.cluster

@@ -88,10 +88,8 @@ class Repository:
     def registration(self, name: str, *resources: dict[str, Any], version: str = "v1", **values: Any) -> None:
         """Declare an extension: its ControllerDeployment, in either version, and its ControllerRegistration."""
         chart = {"ref": f"registry.example/charts/{name}:v1.0.0"}
-        body: dict[str, Any] = {
-            "v1": {"helm": {"ociRepository": chart, "values": values}},
-            "v1beta1": {"type": "helm", "providerConfig": {"ociRepository": chart, "values": values}},
-        }[version]
+        helm: dict[str, Any] = {"ociRepository": chart, "values": values}
+        body = {"helm": helm} if version == "v1" else {"type": "helm", "providerConfig": helm}
         deployment = {
             "apiVersion": f"core.gardener.cloud/{version}",
             "kind": "ControllerDeployment",

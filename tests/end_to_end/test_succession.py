@@ -53,7 +53,7 @@ def test_the_rename_is_one_write_per_shoot_and_the_policies_are_back_in_the_same
         assert not found[SUCCESSOR].get("disabled")
         assert fleet.policies(name)["default"]["status"]["nodes"].keys() == set(fleet.nodes(name))
     one = entries(fleet, "one")
-    assert one[FOREIGN["type"]] == FOREIGN
+    assert one["shoot-dns-service"] == FOREIGN
     assert one[SUCCESSOR]["providerConfig"] == {"nodeSelector": SELECTOR}
     assert one[TYPE]["providerConfig"]["configs"], "the old entry keeps what it had"
     assert any(f"disabling {TYPE} takes along" in note for note in notes)
