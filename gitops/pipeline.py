@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
 from gitops.errors import CredentialsError, Forbidden, GitopsError, Violation
+from gitops.gardener.shoot_record import has_vectors
 from gitops.kube.cluster import Cluster
 from gitops.live.access import ShootAccess
 from gitops.live.garden import check_identity, observe_garden
@@ -19,7 +20,7 @@ from gitops.plan.document import digest
 from gitops.plan.observed import NO_REGISTRATIONS, Inside, Observed, ObservedRegistrations, Unobserved
 from gitops.plan.planning import Planned, kinds_inside, make_plan, pruning
 from gitops.plan.registered import touches_extensions, unregistered
-from gitops.plan.registrations import registrations_to_be, with_vectors
+from gitops.plan.registrations import registrations_to_be, with_left_images, with_vectors
 from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
@@ -74,11 +75,11 @@ def observe(world: World, desired: Desired) -> Outlook:
     """
     overlay = desired.overlay
     check_identity(world.garden, overlay.garden.identity)
-    registrations = NO_REGISTRATIONS
-    if desired.registrations:
-        registrations = observe_registrations(world.garden, world.runtime, desired.registrations)
-        desired = with_vectors(desired, registrations)
     garden = observe_garden(world.garden, overlay.garden.namespaces)
+    registrations = NO_REGISTRATIONS
+    if desired.registrations or any(map(has_vectors, garden.shoots.values())):
+        registrations = observe_registrations(world.garden, world.runtime, desired.registrations)
+        desired = with_vectors(with_left_images(desired, registrations), registrations)
     server_time = garden.server_time or world.clock.now()
     effects = world.effects(desired)
 
@@ -165,7 +166,8 @@ def _unregistered(world: World, outlook: Outlook, planned: Planned) -> Iterator[
     targets = touches_extensions(planned.plan)
     if not targets:
         return
-    known = outlook.registrations if outlook.desired.registrations else list_registrations(world.garden)
+    looked = outlook.registrations.server_time is not None
+    known = outlook.registrations if looked else list_registrations(world.garden)
     if known is not None:
         registered = registrations_to_be(outlook.desired, known).values()
         yield from unregistered(outlook.desired, targets, outlook.shoots, registered)

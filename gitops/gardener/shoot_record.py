@@ -42,6 +42,16 @@ def read_record(shoot: Manifest) -> ShootRecord | None:
     return read_annotation(shoot, _shoot_record)
 
 
+def has_vectors(shoot: Manifest) -> bool:
+    """Whether the pipeline ever rolled image vectors on a live Shoot.
+
+    Raises:
+        Refused: what it wrote there cannot be read.
+    """
+    record = read_record(shoot)
+    return record is not None and bool(record.vectors)
+
+
 def _shoot_record(stored: dict[str, Any]) -> ShootRecord:
     own = field_record(stored)
     return ShootRecord(

@@ -29,18 +29,19 @@ def observe_registrations(garden: Cluster, runtime: Cluster | None, declared: It
     """
     refs = tuple(declared)
     reading = _Reading()
+    extensions = [ref for ref in refs if ref.target == RUNTIME]
+    if runtime is not None:
+        reading.read(runtime, EXTENSION)  # first: what the operator says it has rendered is in what is read after it
+    elif extensions:
+        raise Refused(
+            f"{extensions[0]} ({EXTENSION[0]}) lives in the garden's runtime cluster: give its kubeconfig with "
+            "--runtime-kubeconfig"
+        )
     versions = {ref.api_version for ref in refs if ref.kind == _DEPLOYMENT} or {CORE_V1}
     reading.read(garden, REGISTRATION)
     for version in sorted(versions):
         reading.read(garden, (version, _DEPLOYMENT))
     installations = reading.list(garden, INSTALLATION)
-    if extensions := [ref for ref in refs if ref.target == RUNTIME]:
-        if runtime is None:
-            raise Refused(
-                f"{extensions[0]} ({EXTENSION[0]}) lives in the garden's runtime cluster: give its kubeconfig with "
-                "--runtime-kubeconfig"
-            )
-        reading.read(runtime, EXTENSION)
     return ObservedRegistrations(
         reading.objects, installations, frozenset(reading.unserved), min(reading.times, default=None)
     )

@@ -90,6 +90,14 @@ def merge(declared: Manifest, owned_before: FieldSet, live: Manifest, rules: Mer
     return Merge(merged, tuple(differences))
 
 
+def with_fields(manifest: Manifest, fields: Mapping[Path, Any]) -> Manifest:
+    """The same manifest with these fields set."""
+    changed = copy.deepcopy(manifest)
+    for path, value in fields.items():
+        _set(changed, path, value)
+    return changed
+
+
 def stale_fields(declared: Mapping[Path, Any], before: FieldSet, lists: ListKeys) -> tuple[Path, ...]:
     """What goes away, elements' keys last: an element whole, where its defining field was ours.
 

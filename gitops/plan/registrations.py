@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gitops.desired.compose import Desired
+from gitops.desired.compose import Desired, Origin
 from gitops.errors import Violation
 from gitops.gardener.extension_use import Service, services_of
 from gitops.gardener.registration_fields import (
     EXTENSION,
+    IMAGE_VALUES,
     REGISTRATION,
     VALUES_AT,
     image_values,
@@ -18,10 +19,11 @@ from gitops.gardener.registration_fields import (
 )
 from gitops.gardener.registration_merge import RegistrationMerge, merge_registration, read_registration_record
 from gitops.gardener.rolling import SYNC_PERIOD, Vector, vector_digest
-from gitops.manifest import GARDEN, Manifest, Path, Ref, get
+from gitops.manifest import GARDEN, Manifest, Path, Ref, get, is_prefix
 from gitops.ownership.applyset import applyset_id
 from gitops.ownership.field_record import RECORD_ANNOTATION, owned_fields
-from gitops.ownership.merge import ABSENT
+from gitops.ownership.field_set import FieldSet
+from gitops.ownership.merge import ABSENT, lookup, with_fields
 from gitops.ownership.owners import Tool, foreign_owner
 from gitops.plan.changes import Action, Change, FieldChange
 from gitops.plan.ignoring import ignored_by
@@ -93,6 +95,41 @@ def registrations_to_be(desired: Desired, observed: ObservedRegistrations) -> Ma
         for ref, declared in desired.registrations.items()
     }
     return {**observed.objects, **merged}
+
+
+def with_left_images(desired: Desired, observed: ObservedRegistrations) -> Desired:
+    """The same desired state, with every object whose images were declared before and are no longer.
+
+    An image vector needs no other declaration of the object that carries it, so nothing else in git would ever lead
+    back there. What the overlay owns of it besides stays as it is.
+
+    Raises:
+        Refused: a record on a registration cannot be read.
+    """
+    declared = {ref.identity for ref in desired.registrations}
+    left: dict[Ref, Manifest] = {}
+    for ref, live in observed.objects.items():
+        places = VALUES_AT.get((ref.api_version, ref.kind), ())
+        record = read_registration_record(live) if places and ref.identity not in declared else None
+        if record is None or record.overlay != desired.overlay.name:
+            continue
+        kept = frozenset(path for path in record.fields if not _says_images(path, places))
+        if kept != record.fields:
+            left[ref] = _declared_as_it_is(ref, live, kept)
+    if not left:
+        return desired
+    origins = {**dict.fromkeys(left, Origin(desired.overlay.file, 0)), **desired.origins}
+    return replace(desired, registrations=dict(sorted({**desired.registrations, **left}.items())), origins=origins)
+
+
+def _says_images(path: Path, places: Iterable[Path]) -> bool:
+    return any(is_prefix((*place, key), path) for place in places for key in IMAGE_VALUES)
+
+
+def _declared_as_it_is(ref: Ref, live: Manifest, fields: FieldSet) -> Manifest:
+    """A declaration of these fields with their live values."""
+    bare = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": {"name": ref.name}}
+    return with_fields(bare, {path: lookup(live, path) for path in fields if lookup(live, path) is not ABSENT})
 
 
 def with_vectors(desired: Desired, observed: ObservedRegistrations) -> Desired:
@@ -225,13 +262,8 @@ def _rolling(changes: Iterable[Change]) -> Iterator[str]:
     """A warning for each image vector that changes: shoots outside of this run take it too, in their own time."""
     for change in changes:
         places = VALUES_AT.get((change.ref.api_version, change.ref.kind), ())
-        touched = {
-            field.path[len(place)]
-            for field in change.fields
-            for place in places
-            if not field.ignored and field.path[: len(place)] == place and len(field.path) > len(place)
-        }
-        if change.action is Action.CONFIGURED and touched & {"imageVectorOverwrite", "componentImageVectorOverwrites"}:
+        touched = any(_says_images(field.path, places) for field in change.fields if not field.ignored)
+        if change.action is Action.CONFIGURED and touched:
             yield (
                 f"the image vector of {change.ref.name} changes on all seeds at once: this run rolls its shoots wave "
                 "by wave, and a shoot that it has not reached takes the new images by itself at its next periodic "

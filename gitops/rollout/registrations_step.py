@@ -9,6 +9,7 @@ from typing import Any
 
 from gitops.desired.compose import Desired
 from gitops.errors import Refused
+from gitops.gardener.extension_use import services_of
 from gitops.gardener.installation_gate import (
     SeedVerdict,
     extension_gate,
@@ -147,9 +148,15 @@ def _extension_verdict(ref: Ref, observed: ObservedRegistrations) -> Verdict:
 
 
 def _rendered(extension: Manifest, deployment: Manifest | None) -> Verdict | None:
-    """Whether the operator's ControllerDeployment, where there is one, has the values of the Extension."""
+    """What is still missing in the garden of what the operator renders from an Extension; None where nothing is.
+
+    One that does nothing for shoots is not rendered into the garden.
+    """
     if deployment is None:
-        return None
+        serves_shoots = services_of(get(extension, "spec", "resources"))
+        deployed = get(extension, "spec", "deployment", "extension") is not None
+        waiting = in_progress("gardener-operator has not rendered its ControllerDeployment into the garden yet")
+        return waiting if serves_shoots and deployed else None
     source, *_ = VALUES_AT[EXTENSION]
     target, *_ = VALUES_AT[deployment["apiVersion"], deployment["kind"]]
     wanted, rendered = get(extension, *source) or {}, get(deployment, *target) or {}

@@ -52,7 +52,7 @@ class OperatorFleet(ControlPlaneFleet):
     def __init__(self, garden: Garden, folder: Path) -> None:
         super().__init__(garden, folder)
         garden.create_shoot(shoot("runtime"))
-        server = garden.shoot_server("runtime")
+        server = self._servers["runtime"] = garden.shoot_server("runtime")
         self.runtime: Client = server.client
         definition = yaml.safe_load(_CRD.read_text())
         crds.install(self.runtime, [definition])
@@ -121,7 +121,7 @@ def test_an_extension_is_written_to_the_runtime_cluster_and_waited_for_on_every_
     record = operated.reconcile(requests)
 
     assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
-    assert [write for write in requests.writes if "/configmaps/" not in write][0] == f"POST {EXTENSIONS}"
+    assert next(write for write in requests.writes if "/configmaps/" not in write) == f"POST {EXTENSIONS}"
     assert record.result.registrations is not None
     assert [(found.extension, found.seed) for found in record.result.registrations.seeds] == [
         (f"Extension {NAME}", ""),

@@ -278,3 +278,36 @@ def test_what_others_wrote_into_a_registration_stays(fleet: Fleet) -> None:
     assert fleet.client.get(deployment)["helm"]["values"] == {"replicaCount": 2, "theirs": 1}
     found = {(r["kind"], r["type"]) for r in fleet.client.get(path)["spec"]["resources"]}
     assert found == {("Extension", ROLLER), ("Network", "theirs")}
+
+
+def test_images_that_are_declared_no_longer_are_taken_back_and_the_shoots_rolled(fleet: Fleet) -> None:
+    fleet.reconcile()
+    chart = {"ociRepository": {"ref": "registry.example/charts/roller:v1"}, "values": {"theirs": 1}}
+    path = f"/apis/core.gardener.cloud/v1/controllerdeployments/{NAME}"
+    fleet.client.post(path.removesuffix(f"/{NAME}"), {"metadata": {"name": NAME}, "helm": chart})
+    registration = {
+        "metadata": {"name": NAME},
+        "spec": {
+            "resources": [{"kind": "Network", "type": "calico", "primary": False}],
+            "deployment": {"deploymentRefs": [{"name": NAME}]},
+        },
+    }
+    fleet.client.post(f"{CORE}/controllerregistrations", registration)
+    actor = seeds_of(fleet)
+    declare_images(fleet, "v2")
+    assert fleet.reconcile(with_seeds(actor)).result.outcome is RunOutcome.CONVERGED
+    fleet.settle()
+    del fleet.repository.overlay["spec"]["imageVectors"]
+    fleet.repository.commit()
+    requests = with_seeds(actor)
+
+    record = fleet.reconcile(requests)
+
+    assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
+    assert fleet.client.get(path)["helm"] == chart
+    assert sorted(objects(requests)) == sorted([f"PATCH {path}", *(f"PATCH {fleet.shoot_path(n)}" for n in NAMES)])
+    fleet.settle()
+    again = with_seeds(actor)
+    fleet.reconcile(again)
+    assert objects(again) == []
+    assert not [request for request in again.sent if "/controller" in request.path]

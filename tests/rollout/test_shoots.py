@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gitops.errors import Conflict, CredentialsError, Forbidden, GitopsError, Rejected, Throttled, Unreachable
-from gitops.ownership.field_record import RECORD_ANNOTATION
 from gitops.manifest import Manifest, get
 from gitops.ownership.applyset import GROUP_KINDS, member_labels
+from gitops.ownership.field_record import RECORD_ANNOTATION
 from gitops.plan.planning import Prune
 from gitops.rollout.rollout import Result, RunOutcome
 from gitops.rollout.step import ShootOutcome
