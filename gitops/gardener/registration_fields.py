@@ -102,10 +102,10 @@ def image_values(manifest: Manifest) -> dict[str, Any]:
 
 
 def _same(path: Path, live: Any, desired: Any) -> bool:
+    if desired == {} and live is not ABSENT:
+        return isinstance(live, dict)
     if _OPAQUE & {step for step in path if isinstance(step, str)}:
         return live is not ABSENT and same(live, desired)
     if live is ABSENT:
         return desired in ({}, [])
-    if desired == {}:
-        return isinstance(live, dict)
     return same_duration(live, desired) if path[-1] == "reconcileTimeout" else same(live, desired)
