@@ -190,6 +190,25 @@ def test_conflicts_without_end_do_not_spin() -> None:
     assert landscape.looks < 1000
 
 
+def test_a_shoot_that_drifts_while_the_seeds_catch_up_is_seen_by_its_wave() -> None:
+    landscape = garden()
+    landscape.run()
+    landscape.world.desired = with_registrations(landscape.world.desired, {**DEPLOYMENT, "helm": {}}, REGISTRATION)
+    shoot = landscape.world.shoots["garden-local/s0000"]
+
+    def drift() -> None:
+        shoot["spec"].pop("extensions", None)
+        shoot["metadata"]["generation"] += 1
+
+    landscape.looks_until_well = 20
+    landscape.order.clear()
+    landscape.world.time.after(40, drift)
+
+    assert landscape.run().outcome is RunOutcome.CONVERGED
+    assert landscape.order == ["ControllerDeployment", "garden-local/s0000"]
+    assert landscape.world.shoots["garden-local/s0000"]["spec"]["extensions"]
+
+
 def test_a_refused_write_stops_the_run() -> None:
     result = garden(on_write=lambda: Rejected("spec.resources: Invalid value", status=422)).run()
 
