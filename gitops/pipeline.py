@@ -74,6 +74,8 @@ def observe(world: World, desired: Desired) -> Outlook:
         Forbidden, Unreachable: the garden cannot be read, or some shoot may not be.
     """
     overlay = desired.overlay
+    if {rule.extension for rule in overlay.image_vectors} - {ref.name for ref in desired.registrations}:
+        raise ValueError("the overlay's image vectors would be left out: compose it with compose_whole")
     check_identity(world.garden, overlay.garden.identity)
     garden = observe_garden(world.garden, overlay.garden.namespaces)
     registrations = NO_REGISTRATIONS

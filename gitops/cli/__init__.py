@@ -8,8 +8,12 @@ from typing import NoReturn
 import click
 
 from gitops.cli.exits import Exit, run
+from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.migrate import migrate
 from gitops.cli.offline import render, schema, validate
+from gitops.cli.policy import policy
+from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
 from gitops.cli.sandbox_server import sandbox
 
@@ -20,7 +24,21 @@ def gitops() -> None:
     """Reconcile Gardener Shoots and NRI resource policies from git, in gated waves."""
 
 
-for _command in (validate, render, plan, diff, reconcile, status, history, schema, sandbox):
+for _command in (
+    validate,
+    render,
+    plan,
+    diff,
+    reconcile,
+    status,
+    history,
+    image_vector,
+    promote,
+    schema,
+    sandbox,
+    policy,
+    migrate,
+):
     gitops.add_command(_command)
 
 

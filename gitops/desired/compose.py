@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from gitops.desired.acceptance import refused_policies
 from gitops.desired.artifact import Artifact
 from gitops.desired.collect import Declared, collect
 from gitops.desired.documents import Document, DocumentCache
@@ -18,6 +19,7 @@ from gitops.errors import InvalidInput, Violation
 from gitops.gardener.rolling import Vector
 from gitops.gardener.succession import Move
 from gitops.manifest import GARDEN, Manifest, Ref, State, Target, get, ref_of
+from gitops.nri.acceptance.answers import Answers
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None =
         if (manifest := composition.patching.registration(document)) is not None
     }
     violations = {*declared.violations, *composition.violations, *composition.patching.violations}
+    # What a node would refuse is asked about policies that are sound as far as everybody else is concerned.
+    violations = violations or set(composition.refused_policies())
     if violations:
         raise InvalidInput(list(violations))
     warnings = {*dead_selectors(overlay, declared), *composition.patching.unused(), *composition.empty_waves()}
@@ -116,6 +120,7 @@ class _Composition:
         self._overlay = overlay
         self._declared = declared
         self._entered: set[str] = set()
+        self._placed: list[tuple[Manifest, list[tuple[Document, Manifest]]]] = []
 
     def shoot(self, target: Target, document: Document) -> DesiredShoot | None:
         """One shoot; None where a rule is broken so that nothing can be said about it."""
@@ -128,6 +133,7 @@ class _Composition:
         objects: dict[Ref, Manifest] = {}
         origins: dict[Ref, Origin] = {}
         sources: dict[tuple[str, ...], Document] = {}
+        placed: list[tuple[Document, Manifest]] = []
         for policy in self._declared.policies_for(labels):
             manifest = self.patching.policy(policy, labels)
             if manifest is None:
@@ -136,9 +142,11 @@ class _Composition:
             if self._declared_twice(target, sources.setdefault(ref.identity, policy), policy):
                 continue
             objects[ref] = manifest
+            placed.append((policy, manifest))
             origins[ref] = Origin(policy.file, policy.line)
         if wave is None or patched is None:
             return None
+        self._placed.append((patched, placed))
         origins[ref_of(GARDEN, patched)] = Origin(document.file, document.line)
         ignored = tuple(rule for rule in self._overlay.ignore if selects(rule.shoots, labels))
         moves = tuple(Move(old, rule.type) for rule in rules for old in rule.replaces)
@@ -165,6 +173,12 @@ class _Composition:
         message = f"the same object is declared in {first.file}:{first.line} as well, for shoot {target}: keep one"
         self.violations.append(Violation(second.file, second.line, second.title, "declared-twice", message))
         return True
+
+    def refused_policies(self) -> Iterator[Violation]:
+        """A violation for every reason why nodes of the shoots so far would refuse a policy."""
+        answers = Answers()
+        for shoot, placed in self._placed:
+            yield from refused_policies(shoot, placed, self._overlay.machines, answers)
 
     def empty_waves(self) -> list[Violation]:
         """A warning for every wave with a selector that no shoot is left for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -11,6 +12,7 @@ from gitops.desired.image_vector_rule import ImageVectorRule
 from gitops.desired.patches import PatchRule
 from gitops.desired.selector import Selector
 from gitops.manifest import Path
+from gitops.nri.acceptance.machine import Machine
 from gitops.ownership.owners import Tool
 
 
@@ -145,5 +147,7 @@ class Overlay:
     gate: Gate = field(default_factory=Gate)
     adopt: frozenset[Tool] = frozenset()
     """Tools whose objects may be taken over; an object of any other tool is refused."""
+    machines: Mapping[str, Machine] = field(default_factory=dict)
+    """By machine type: what no CloudProfile tells."""
     max_deletions: int = 10
     """The most objects one run may prune; more is refused before anything is deleted."""

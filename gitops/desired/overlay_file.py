@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -32,6 +33,8 @@ from gitops.desired.selector import Selector, label_selector
 from gitops.errors import InvalidInput, Violation
 from gitops.gardener.image_vector.rendering import Form
 from gitops.manifest import Element, Path, Step
+from gitops.nri.acceptance.cpuset import parse_cpuset
+from gitops.nri.acceptance.machine import Machine, parse_machine
 from gitops.ownership.owners import Tool
 
 _FOLDER = "overlays"
@@ -94,6 +97,7 @@ class _Reading:
             ignore=self._each("ignore", self._ignore),
             gate=self._gate(),
             adopt=frozenset(Tool(tool) for tool in spec.get("adopt", [])),
+            machines=self._machines(),
             max_deletions=spec.get("prune", {}).get("maxDeletions", Overlay.max_deletions),
         )
         if self._violations:
@@ -214,6 +218,18 @@ class _Reading:
     def _ignore(self, raw: dict[str, Any], key: str, at: int) -> IgnoreRule:
         paths = tuple(_steps(pointer) for pointer in raw["paths"])
         return IgnoreRule(raw["kind"], paths, self._shoots(raw, key, at), self._line(key, at))
+
+    def _machines(self) -> dict[str, Machine]:
+        machines: dict[str, Machine] = {}
+        for at, raw in enumerate(self._spec.get("machines", [])):
+            if raw["type"] in machines:
+                self._refuse("machine", f"machine type {raw['type']!r} is there twice", "spec", "machines", at, "type")
+            try:
+                isolated = parse_cpuset(raw.get("isolated", ""))
+                machines[raw["type"]] = replace(parse_machine(raw["shape"]), isolated=isolated)
+            except ValueError as error:
+                self._refuse("machine", str(error), "spec", "machines", at)
+        return machines
 
     def _waves(self) -> tuple[Wave, ...]:
         waves = self._each("waves", self._wave)

@@ -150,6 +150,17 @@ _IGNORE = _map(
     ),
     shoots=_SELECTOR,
 )
+_MACHINE = _map(
+    ["type", "shape"],
+    "what the machines of one type are like, which no CloudProfile tells",
+    type={**_NAME, "description": "a machine type of the CloudProfile"},
+    shape={
+        "type": "string",
+        "description": "packages x NUMA nodes per package x cores per node x threads per core, and memory, such as "
+        "2x2x8x2 or 2x2x8x2:64Gi",
+    },
+    isolated={"type": "string", "description": "CPUs of the kernel's isolcpus, such as 2-3,10"},
+)
 _WAVE = _map(
     ["name"],
     "one step of the rollout; a shoot is in the first wave whose selector matches",
@@ -188,6 +199,7 @@ OVERLAY_SCHEMA: dict[str, Any] = {
             imageVectors=_list(_IMAGE_VECTOR, "images of extensions"),
             patches=_list(_PATCH, "changes to all of the above, in order"),
             ignore=_list(_IGNORE, "fields that are neither reported as drift nor written"),
+            machines=_list(_MACHINE, "machine types whose topology matters to policies"),
             waves=_list(_WAVE, "the order of the rollout", at_least=1),
             gate=_map(
                 [],
@@ -213,5 +225,5 @@ OVERLAY_SCHEMA: dict[str, Any] = {
     ),
 }
 
-NOT_YET = {"approval", "machines", "nodeWaves", "prerequisites", "windows"}
+NOT_YET = {"approval", "nodeWaves", "prerequisites", "windows"}
 """Keys that the design knows and this version does not: an error of their own, never ignored."""

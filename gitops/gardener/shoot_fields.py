@@ -45,7 +45,7 @@ _RELEASED = re.compile(
 )
 _SECRET_BINDING = ("spec", "secretBindingName")
 """Must go in the very write that sets `credentialsBindingName` (gardener pkg/api/core/validation/shoot.go)."""
-_VERSION = re.compile(r"^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?$")
+_VERSION = re.compile(r"^v?(\d+)(?:\.(\d+))?(?:\.(\d+)(?:[-+].*)?)?$")
 
 
 def shoot_rules(declared: Manifest, ignored: Callable[[Path], str]) -> MergeRules:

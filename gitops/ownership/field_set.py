@@ -34,11 +34,11 @@ def declared_fields(manifest: Any, lists: ListKeys, at: Path = ()) -> Iterator[t
 
 
 def _steps(elements: list[Any], lists: ListKeys, at: Path) -> list[Element] | None:
-    """The steps to the elements of a keyed list; None where the list is one value."""
+    """The steps to the elements of a list whose key tells every element from every other; None for one value."""
     if (rule := keyed(lists, at)) is None:
         return None
     steps = [step for element in elements if (step := rule.step(element)) is not None]
-    return steps if len(steps) == len(elements) else None
+    return steps if len(set(steps)) == len(elements) else None
 
 
 def to_fields_v1(fields: FieldSet) -> dict[str, Any]:

@@ -121,9 +121,7 @@ class Issuer:
         spec = asked.get("spec") or {}
         wanted = spec.get("expirationSeconds") or _USUAL
         if wanted < _SHORTEST:
-            cause = invalid_value(
-                "spec.expirationSeconds", wanted, "may not specify a duration less than 10 minutes"
-            )
+            cause = invalid_value("spec.expirationSeconds", wanted, "may not specify a duration less than 10 minutes")
             raise invalid(GROUP, kind, "", [cause])
         metadata = shoot["metadata"]
         if not shoot.get("status", {}).get("advertisedAddresses"):

@@ -89,9 +89,7 @@ class ApiServer:
             case ["api", version, *rest] if rest:
                 group = ""
             case ["apis", group, version, *rest] if rest:
-                if not any(
-                    (item.group, item.version) == (group, version) for item in self.cluster.resources()
-                ):
+                if not any((item.group, item.version) == (group, version) for item in self.cluster.resources()):
                     return None
             case _:
                 return None

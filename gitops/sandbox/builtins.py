@@ -90,9 +90,7 @@ def _default_crd(manifest: Manifest) -> None:
 
 def _prepare_crd(manifest: Manifest, old: Manifest | None) -> None:
     if old is None:
-        stored = [
-            version["name"] for version in manifest["spec"].get("versions") or () if version.get("storage")
-        ]
+        stored = [version["name"] for version in manifest["spec"].get("versions") or () if version.get("storage")]
         names = {"plural": "", "kind": ""}
         manifest["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": stored}
 
@@ -164,9 +162,7 @@ _RULES = {
     ),
     "Shoot": shoots.RULES,
     "ControllerRegistration": Rules(default=_default_registration, raises_generation=spec_changed),
-    **dict.fromkeys(
-        ("Project", "CloudProfile", "Seed", "ControllerDeployment", "ControllerInstallation"), _COUNTED
-    ),
+    **dict.fromkeys(("Project", "CloudProfile", "Seed", "ControllerDeployment", "ControllerInstallation"), _COUNTED),
 }
 _COLUMNS = {
     "Namespace": (_field("Status", "status.phase"),),

@@ -121,9 +121,7 @@ class Cluster:
 
 def _establisher(now: str) -> Manifest:
     """Return the entry of the server's own write, as its controllers leave it."""
-    leaves: Manifest = {
-        f"f:{name}": {} for name in ("lastTransitionTime", "message", "reason", "status", "type")
-    }
+    leaves: Manifest = {f"f:{name}": {} for name in ("lastTransitionTime", "message", "reason", "status", "type")}
     conditions = {f'k:{{"type":"{kind}"}}': {".": {}, **leaves} for kind in ("Established", "NamesAccepted")}
     names: Manifest = {f"f:{name}": {} for name in ("kind", "listKind", "plural", "singular")}
     return {

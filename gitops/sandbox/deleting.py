@@ -35,9 +35,7 @@ def delete_collection(write: Write, request: Request) -> Response:
     cluster, resource = write.cluster, write.scope.resource
     wanted = chosen(write.scope, request)
     with cluster.store.changed:
-        found = [
-            item for item in cluster.all(resource, write.scope.namespace) if wanted is None or wanted(item)
-        ]
+        found = [item for item in cluster.all(resource, write.scope.namespace) if wanted is None or wanted(item)]
         for manifest in found:
             deleted(write, decoding.plain(manifest), dry_run=write.dry_run)
     head: Manifest = {
@@ -83,9 +81,7 @@ def _refuse_other(manifest: Manifest, preconditions: dict[str, Any], scope: Scop
     for key, shown, hint in checks:
         wanted, actual = preconditions.get(key), manifest["metadata"][key]
         if wanted is not None and wanted != actual:
-            text = (
-                f"the {shown} in the precondition ({wanted}) does not match the {shown} in record ({actual})"
-            )
+            text = f"the {shown} in the precondition ({wanted}) does not match the {shown} in record ({actual})"
             group, kind = scope.resource.group, scope.resource.kind
             qualified = f"{kind}.{group}" if group else kind
             details = {"name": scope.name, "group": group, "kind": kind}

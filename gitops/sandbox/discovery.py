@@ -62,9 +62,7 @@ def _groups(cluster: Cluster) -> list[str]:
 
 def _group(cluster: Cluster, name: str) -> Manifest:
     versions = {item.version for item in cluster.resources() if item.group == name}
-    listed = [
-        {"groupVersion": f"{name}/{version}", "version": version} for version in sorted(versions, key=_rank)
-    ]
+    listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in sorted(versions, key=_rank)]
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
@@ -93,9 +91,7 @@ def _resources(cluster: Cluster, group: str, version: str) -> Manifest | None:
         listed.append({**names, "verbs": _VERBS, **{key: value for key, value in optional.items() if value}})
         for subresource in item.subresources:
             verbs = ["get", "patch", "update"] if subresource == "status" else ["create"]
-            listed.append(
-                {**names, "name": f"{item.plural}/{subresource}", "singularName": "", "verbs": verbs}
-            )
+            listed.append({**names, "name": f"{item.plural}/{subresource}", "singularName": "", "verbs": verbs})
     api_version = f"{group}/{version}" if group else version
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": api_version, "resources": listed}
 

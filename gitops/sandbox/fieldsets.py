@@ -16,10 +16,7 @@ MEMBER = "."
 
 def decode(fields: FieldSet) -> FieldSet:
     """Return the set that a fieldsV1 document describes."""
-    return {
-        key: {} if key == MEMBER else (decode(below) if below else {MEMBER: {}})
-        for key, below in fields.items()
-    }
+    return {key: {} if key == MEMBER else (decode(below) if below else {MEMBER: {}}) for key, below in fields.items()}
 
 
 def encode(fields: FieldSet) -> FieldSet:

@@ -169,9 +169,7 @@ class Gardenlet:
         self._rolled_out[name] = begun["spec"]
         is_hibernated = bool((begun["spec"].get("hibernation") or {}).get("enabled"))
         now = stamp(self._clock.now())
-        description = (
-            f"Shoot cluster has been successfully {'created' if kind == 'Create' else 'reconciled'}."
-        )
+        description = f"Shoot cluster has been successfully {'created' if kind == 'Create' else 'reconciled'}."
         status = {
             "lastOperation": self._operation(kind, "Succeeded", 100, description),
             "lastErrors": None,

@@ -27,14 +27,10 @@ def create(cluster: Cluster, manifest: Manifest, manager: str = "kubectl-create"
     base = f"/apis/{group}/{version}" if group else f"/api/{version}"
     namespace = manifest["metadata"].get("namespace")
     where = f"/namespaces/{namespace}" if namespace else ""
-    request = Request(
-        "POST", f"{base}{where}/{found.plural}", (("fieldManager", manager),), encoded(manifest)
-    )
+    request = Request("POST", f"{base}{where}/{found.plural}", (("fieldManager", manager),), encoded(manifest))
     response = ApiServer(cluster).handle(request, Identity(cluster.name, "admin", "admin", None))
     if response.status != 201:
-        raise ValueError(
-            f"{manifest['kind']} {manifest['metadata']['name']}: {json.loads(response.body)['message']}"
-        )
+        raise ValueError(f"{manifest['kind']} {manifest['metadata']['name']}: {json.loads(response.body)['message']}")
 
 
 def delete(cluster: Cluster, group: str, version: str, plural: str, name: str) -> None:

@@ -84,9 +84,7 @@ class Landscape:
         path = urlparse(cluster["server"]).path
         return lambda request: self.answer(path, user["token"], request)
 
-    def answer(
-        self, base_path: str, token: str, request: Request, patience: Patience = "backlog"
-    ) -> Response:
+    def answer(self, base_path: str, token: str, request: Request, patience: Patience = "backlog") -> Response:
         """Answer one request to one API server.
 
         Raises:
@@ -179,23 +177,17 @@ class Landscape:
                 cluster = Cluster(name, self.store, self.clock, builtins.common())
                 self._shoots[name] = ApiServer(cluster)
                 for namespace in ("default", "kube-system", "kube-public", "kube-node-lease"):
-                    inside.create(
-                        cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-                    )
+                    inside.create(cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
                 known = self._extensions.get(name, set())
                 furnishing.furnish(cluster, shoot, known, self.options.extensions)
                 cluster.crd_delay = self.options.crd_delay
             return self._shoots[name]
 
-    def _patch_policy_status(
-        self, cluster: str, plural: str, namespace: str, name: str, patch: Manifest
-    ) -> None:
+    def _patch_policy_status(self, cluster: str, plural: str, namespace: str, name: str, patch: Manifest) -> None:
         server = self._shoots.get(cluster)
         if server is not None:
             path = f"/apis/config.nri/v1alpha1/namespaces/{namespace}/{plural}/{name}/status"
-            inside.patch(
-                server.cluster, path, patch, f"nri-resource-policy-{plural.removesuffix('policies')}"
-            )
+            inside.patch(server.cluster, path, patch, f"nri-resource-policy-{plural.removesuffix('policies')}")
 
     def _notice(self, event: Event) -> None:
         where = event.collection

@@ -247,8 +247,7 @@ def _conflict_text(found: list[tuple[str, str]]) -> str:
     for message, path in found:
         blocks.setdefault(message, []).append(path)
     text += "\n".join(
-        f"{message.replace('conflict with', 'conflicts with', 1)}:\n"
-        + "\n".join(f"- {path}" for path in where)
+        f"{message.replace('conflict with', 'conflicts with', 1)}:\n" + "\n".join(f"- {path}" for path in where)
         for message, where in blocks.items()
     )
     return text

@@ -116,9 +116,7 @@ def _merge_list(current: list[Any], patch: list[Any], schema: Schema, order: lis
     return _in_order(merged, wanted, current, lambda item: item.get(key))
 
 
-def _in_order(
-    merged: list[Any], wanted: list[Any], current: list[Any], key: Callable[[Any], Any]
-) -> list[Any]:
+def _in_order(merged: list[Any], wanted: list[Any], current: list[Any], key: Callable[[Any], Any]) -> list[Any]:
     """Sort a merged list: the patch's items in its order, the others where they stood before."""
     before = [key(item) for item in current]
     items = {key(item): item for item in merged}

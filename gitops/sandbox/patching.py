@@ -143,9 +143,7 @@ def _merged(write: Write, config: Manifest, old: Manifest, managers: Managers) -
 
 def _writable(config: Manifest, scope: Scope) -> Manifest:
     if scope.subresource == "status":
-        return {
-            key: value for key, value in config.items() if key in {"apiVersion", "kind", "metadata", "status"}
-        }
+        return {key: value for key, value in config.items() if key in {"apiVersion", "kind", "metadata", "status"}}
     if "status" in scope.resource.subresources:
         return {key: value for key, value in config.items() if key != "status"}
     return config

@@ -92,9 +92,7 @@ def validate_daemon_set(manifest: Manifest, _old: Manifest | None) -> Iterable[C
     template = spec["template"]
     labels = template["metadata"].get("labels")
     if not selector or any((labels or {}).get(key) != value for key, value in selector.items()):
-        yield invalid_value(
-            "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
-        )
+        yield invalid_value("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
     yield from _validate_containers(template["spec"], "spec.template.spec")
 
 

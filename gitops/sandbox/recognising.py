@@ -13,9 +13,7 @@ def recognised(document: object, resource: Resource, request: Request) -> Manife
     shown = f"{text[:30]} ..." if len(text) > 30 else text
     where = f"the object provided is unrecognized (must be of type {resource.kind}): "
     if not isinstance(document, dict):
-        raise bad_request(
-            f"{where}couldn't get version/kind; json parse error: json: cannot unmarshal ({shown})"
-        )
+        raise bad_request(f"{where}couldn't get version/kind; json parse error: json: cannot unmarshal ({shown})")
     manifest = decoding.plain(document)
     if resource.custom and not manifest.get("kind"):
         raise bad_request(f"{where}Object 'Kind' is missing in '{text}' ({shown})")
@@ -23,8 +21,7 @@ def recognised(document: object, resource: Resource, request: Request) -> Manife
     version = manifest.setdefault("apiVersion", resource.api_version)
     if version != resource.api_version:
         raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({resource.api_version})"
+            f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
         )
     if kind != resource.kind:
         name = (manifest.get("metadata") or {}).get("name", "")

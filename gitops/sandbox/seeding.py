@@ -92,9 +92,7 @@ def surroundings(shoots: Sequence[Manifest], identity: str, extensions: Iterable
         yield {**binding, "provider": {"type": "local"}, "credentialsRef": reference}
     for name in sorted({_profile_name(shoot) for shoot in shoots}):
         yield _profile(name, [shoot for shoot in shoots if _profile_name(shoot) == name])
-    for kind in sorted(
-        {*extensions, *(item["type"] for shoot in shoots for item in shoot["spec"]["extensions"])}
-    ):
+    for kind in sorted({*extensions, *(item["type"] for shoot in shoots for item in shoot["spec"]["extensions"])}):
         yield from _registration(kind)
 
 

@@ -25,9 +25,7 @@ def labels(text: str) -> Predicate:
                 rest = rest[found.end() :]
                 break
         else:
-            raise bad_request(
-                f"unable to parse requirement: found '{rest.strip()[:1]}', expected: identifier"
-            )
+            raise bad_request(f"unable to parse requirement: found '{rest.strip()[:1]}', expected: identifier")
     if text.rstrip().endswith(","):
         raise bad_request("found '', expected: identifier after ','")
     return lambda manifest: all(term(manifest["metadata"].get("labels") or {}) for term in terms)

@@ -159,9 +159,7 @@ def _full_version(wanted: str, before: str, profile: Manifest, name: str) -> str
             f"couldn't find a suitable version for {wanted}. Suitable versions have a non-expired expiration "
             "date and are no 'preview' versions. 'Preview'-classified versions have to be selected explicitly"
         )
-        raise forbidden(
-            GARDENER, "shoots", name, f'spec.kubernetes.version: Invalid value: "{wanted}": {text}'
-        )
+        raise forbidden(GARDENER, "shoots", name, f'spec.kubernetes.version: Invalid value: "{wanted}": {text}')
     return max(fitting, key=version_key)
 
 

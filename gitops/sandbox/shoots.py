@@ -221,9 +221,7 @@ def review(new: Manifest, old: Manifest | None, context: Context) -> None:
     types = sorted(item["name"] for item in profile["spec"].get("machineTypes") or ()) if profile else []
     for index, worker in enumerate(new["spec"]["provider"].get("workers") or ()):
         if types and worker["machine"]["type"] not in types:
-            cause = unsupported(
-                f"spec.provider.workers[{index}].machine.type", worker["machine"]["type"], types
-            )
+            cause = unsupported(f"spec.provider.workers[{index}].machine.type", worker["machine"]["type"], types)
             raise forbidden(GARDENER, "shoots", name, f"{cause.field}: {cause.message}")
 
 

@@ -132,12 +132,7 @@ def element(schema: Schema, item: Any, index: int) -> str:
 
 
 def _is_map(schema: Schema, value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and not schema.is_scalar
-        and not schema.is_atomic_map
-        and schema.type != "array"
-    )
+    return isinstance(value, dict) and not schema.is_scalar and not schema.is_atomic_map and schema.type != "array"
 
 
 def _is_keyed(schema: Schema, value: Any) -> bool:

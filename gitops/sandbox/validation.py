@@ -174,13 +174,9 @@ def _scalar(value: Any, schema: Schema, path: str, shown: str) -> Iterator[Cause
             yield type_invalid(path, value, f'{shown} in body must be of type {raw["format"]}: "{value}"')
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if value < raw.get("minimum", value):
-            yield invalid_value(
-                path, value, f"{shown} in body should be greater than or equal to {raw['minimum']}"
-            )
+            yield invalid_value(path, value, f"{shown} in body should be greater than or equal to {raw['minimum']}")
         if value > raw.get("maximum", value):
-            yield invalid_value(
-                path, value, f"{shown} in body should be less than or equal to {raw['maximum']}"
-            )
+            yield invalid_value(path, value, f"{shown} in body should be less than or equal to {raw['maximum']}")
 
 
 def _length(value: str, schema: Schema, path: str, shown: str) -> Iterator[Cause]:

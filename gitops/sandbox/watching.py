@@ -30,9 +30,7 @@ def watch(cluster: Cluster, scope: Scope, request: Request, patience: Patience) 
     )
 
 
-def _lines(
-    cluster: Cluster, scope: Scope, request: Request, revision: int, patience: Patience
-) -> Iterator[bytes]:
+def _lines(cluster: Cluster, scope: Scope, request: Request, revision: int, patience: Patience) -> Iterator[bytes]:
     show = _Shown(cluster, scope, request)
     streams_list = request.parameter("sendInitialEvents") == "true"
     if not revision or streams_list:

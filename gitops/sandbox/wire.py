@@ -126,9 +126,7 @@ def required(path: str, detail: str = "") -> Cause:
 def unsupported(path: str, value: Any, supported: Sequence[str]) -> Cause:
     """Return field.NotSupported."""
     values = ", ".join(quoted(item) for item in supported)
-    return Cause(
-        path, "FieldValueNotSupported", f"Unsupported value: {quoted(value)}: supported values: {values}"
-    )
+    return Cause(path, "FieldValueNotSupported", f"Unsupported value: {quoted(value)}: supported values: {values}")
 
 
 def duplicate(path: str, value: Any) -> Cause:
@@ -165,9 +163,7 @@ def no_such_resource() -> ApiError:
 
 def method_not_allowed() -> ApiError:
     """Return 405."""
-    return ApiError(
-        405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
-    )
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
 def already_exists(group: str, plural: str, name: str) -> ApiError:
@@ -181,9 +177,7 @@ def conflict(group: str, plural: str, name: str, message: str) -> ApiError:
     """Return 409 for a write that was computed from an older or another object."""
     resource = f"{plural}.{group}" if group else plural
     details = {"name": name, "group": group, "kind": plural}
-    return ApiError(
-        409, "Conflict", f'Operation cannot be fulfilled on {resource} "{name}": {message}', details
-    )
+    return ApiError(409, "Conflict", f'Operation cannot be fulfilled on {resource} "{name}": {message}', details)
 
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"

@@ -153,9 +153,7 @@ def check_name(manifest: Manifest, scope: Scope) -> None:
         text = f"the name of the object ({scope.name} based on URL) was undeterminable"
         raise bad_request(f"{text}: name must be provided")
     if sent != scope.name:
-        raise bad_request(
-            f"the name of the object ({sent}) does not match the name on the URL ({scope.name})"
-        )
+        raise bad_request(f"the name of the object ({sent}) does not match the name on the URL ({scope.name})")
 
 
 def updated(write: Write, new: Manifest, old: Manifest, managers: Managers | None) -> Manifest:
@@ -232,9 +230,7 @@ def _empty(cluster: Cluster, resource: Resource, namespace: str = "") -> None:
 def _place(manifest: Manifest, scope: Scope) -> None:
     metadata = manifest["metadata"]
     if metadata.get("namespace", scope.namespace) not in {scope.namespace, ""}:
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if scope.resource.namespaced:
         metadata["namespace"] = scope.namespace
     else:

@@ -16,6 +16,9 @@ import yaml
 from tests.cli.terminal import Terminal
 from tests.end_to_end.repository import Repository
 
+_OURS = str(Path(__file__).parents[2])
+"""Where the package lies that is tested, wherever another one may be installed."""
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 Open = Callable[..., Terminal]
@@ -38,10 +41,10 @@ def repository(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Mapping[str, str]:
-    """An environment that holds nothing but an empty home."""
+    """An environment that holds nothing but the program and an empty home."""
     home = tmp_path / "home"
     home.mkdir()
-    return {"PATH": os.environ["PATH"], "HOME": str(home)}
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": _OURS}
 
 
 @pytest.fixture

@@ -122,9 +122,7 @@ class _Memory:
             path += ("&" if "?" in path else "?") + "watch=true&timeoutSeconds=1"
         if method == "TABLE":
             accept = TABLE
-        verb = {"WATCH": "GET", "TABLE": "GET", "RAW": "POST"}.get(
-            method, "PATCH" if method in FORMS else method
-        )
+        verb = {"WATCH": "GET", "TABLE": "GET", "RAW": "POST"}.get(method, "PATCH" if method in FORMS else method)
         data = None if body is None else self._encoded(body)
         answer = self.subject.send(verb, path.replace(" ", "%20"), data, form, accept)
         self._remember(answer.body)
@@ -242,9 +240,7 @@ def blotted(value: Any, namespace: str, key: str = "") -> Any:
 
 
 def _entry(entry: Any) -> str:
-    return "/".join(
-        str(entry.get(name, "")) for name in ("operation", "manager", "subresource", "apiVersion")
-    )
+    return "/".join(str(entry.get(name, "")) for name in ("operation", "manager", "subresource", "apiVersion"))
 
 
 def _sorted_causes(status: dict[str, Any]) -> dict[str, Any]:

@@ -32,9 +32,7 @@ def policies() -> dict[str, Any]:
     import gitops.sandbox  # noqa: PLC0415
 
     folder = Path(gitops.sandbox.__file__).parent / "data"
-    found: dict[str, Any] = yaml.load(
-        (folder / "config.nri_balloonspolicies.yaml").read_text(), yaml.CSafeLoader
-    )
+    found: dict[str, Any] = yaml.load((folder / "config.nri_balloonspolicies.yaml").read_text(), yaml.CSafeLoader)
     return found
 
 
@@ -49,9 +47,7 @@ def parsed(raw: bytes, content_type: str, *, is_watch: bool) -> Any:
     if document.get("kind") == "Table":
         document["columns"] = [f"{c['name']}:{c['priority']}" for c in document["columnDefinitions"]]
         has_age = document["columns"][-1] == "Age:0"
-        document["cells"] = [
-            [*row["cells"][:-1], "<age>"] if has_age else row["cells"] for row in document["rows"]
-        ]
+        document["cells"] = [[*row["cells"][:-1], "<age>"] if has_age else row["cells"] for row in document["rows"]]
     return document
 
 
@@ -98,9 +94,7 @@ class Sandbox:
         raw = b"".join(response.stream) if response.stream is not None else response.body
         warnings = tuple(_texts(response.headers.get("Warning", "")))
         is_watch = ("watch", "true") in parameters
-        return Answer(
-            response.status, warnings, parsed(raw, response.headers["Content-Type"], is_watch=is_watch)
-        )
+        return Answer(response.status, warnings, parsed(raw, response.headers["Content-Type"], is_watch=is_watch))
 
     def pause(self) -> None:
         """Let a second pass."""
@@ -141,9 +135,7 @@ class ControlPlane:
             if response.status != 429:
                 break
             pause()
-        warnings = tuple(
-            json.loads(value.removeprefix("299 - ")) for value in response.headers.getlist("Warning")
-        )
+        warnings = tuple(json.loads(value.removeprefix("299 - ")) for value in response.headers.getlist("Warning"))
         kind = response.headers.get("Content-Type", "")
         return Answer(response.status, warnings, parsed(response.data, kind, is_watch="watch=true" in path))
 

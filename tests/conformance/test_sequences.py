@@ -29,11 +29,7 @@ def _some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 _PORTS = st.lists(
     _some(port=st.integers(1, 3), protocol=st.sampled_from(["TCP", "UDP"]), name=_TEXTS)
     .filter(lambda item: "port" in item)
-    .flatmap(
-        lambda item: _some(tags=st.dictionaries(_WORDS, _TEXTS, max_size=2)).map(
-            lambda tags: {**item, **tags}
-        )
-    ),
+    .flatmap(lambda item: _some(tags=st.dictionaries(_WORDS, _TEXTS, max_size=2)).map(lambda tags: {**item, **tags})),
     max_size=3,
     unique_by=lambda item: (item["port"], item.get("protocol", "TCP")),
 )
@@ -45,22 +41,16 @@ _SPECS = _some(
     tags=st.lists(_WORDS, max_size=3, unique=True),
     steps=st.lists(_some(run=_TEXTS), max_size=2),
     owner=_some(name=_TEXTS, kind=_TEXTS),
-    free=st.dictionaries(
-        _WORDS, st.recursive(_TEXTS, lambda s: st.dictionaries(_WORDS, s, max_size=2)), max_size=2
-    ),
+    free=st.dictionaries(_WORDS, st.recursive(_TEXTS, lambda s: st.dictionaries(_WORDS, s, max_size=2)), max_size=2),
     nested=st.fixed_dictionaries({"name": _TEXTS}, optional={"deep": _some(a=_TEXTS, b=st.booleans())}),
     note=st.none() | _TEXTS,
 )
 _LABELS = st.dictionaries(_WORDS, _TEXTS, max_size=2)
-_WIDGETS = st.builds(
-    lambda spec, labels: {"metadata": {"name": "a", "labels": labels}, "spec": spec}, _SPECS, _LABELS
-)
+_WIDGETS = st.builds(lambda spec, labels: {"metadata": {"name": "a", "labels": labels}, "spec": spec}, _SPECS, _LABELS)
 _MERGES = st.builds(
     lambda spec, gone, labels: {"metadata": {"labels": labels}, "spec": {**spec, **dict.fromkeys(gone)}},
     _SPECS,
-    st.lists(
-        st.sampled_from(["count", "labels", "ports", "tags", "steps", "owner", "free", "nested"]), max_size=2
-    ),
+    st.lists(st.sampled_from(["count", "labels", "ports", "tags", "steps", "owner", "free", "nested"]), max_size=2),
     st.dictionaries(_WORDS, st.none() | _TEXTS, max_size=2),
 )
 _STEPS = st.tuples(
@@ -110,9 +100,7 @@ def _content(body: Any, namespace: str) -> Any:
     if document.get("kind") == "Status":
         return [cause.get("field") for cause in (document.get("details") or {}).get("causes", ())]
     metadata = document["metadata"]
-    owners = [
-        {k: v for k, v in entry.items() if k != "time"} for entry in metadata.get("managedFields") or ()
-    ]
+    owners = [{k: v for k, v in entry.items() if k != "time"} for entry in metadata.get("managedFields") or ()]
     parts = {key: document[key] for key in ("spec", "data", "status") if key in document}
     return {
         **parts,
@@ -162,9 +150,7 @@ def test_sequences_on_custom_resources(real_garden: Garden, steps: Any) -> None:
 @_SETTINGS
 @given(
     steps=st.lists(
-        st.tuples(
-            st.sampled_from(["APPLY", "FORCE", "MERGE", "PUT", "DRY"]), _MANAGERS, _CONFIG_MAPS, _CONFIG_MAPS
-        ),
+        st.tuples(st.sampled_from(["APPLY", "FORCE", "MERGE", "PUT", "DRY"]), _MANAGERS, _CONFIG_MAPS, _CONFIG_MAPS),
         min_size=2,
         max_size=7,
     )

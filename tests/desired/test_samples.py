@@ -25,6 +25,12 @@ REFUSED = {
     "sample-configs__balloons-config.yaml": ["no-namespace"],
     "sample-configs__balloons-config__v0.3.0.yaml": ["no-namespace"],
     "sample-configs__balloons-config__v0.4.1.yaml": ["no-namespace"],
+    # Upstream's own tests of what the plugin refuses.
+    "derived-e2e__n4c16__test07-maxballoons__balloons-maxballoons-impossible.yaml": ["type-min-balloons"],
+    "derived-e2e__n4c16__test19-pct__balloons-pct-invalid.yaml": ["pct-priority-and-clos"],
+    "test__e2e__policies.test-suite__balloons__n4c16__test20-config-status__broken-balloons-config.yaml": [
+        "type-min-cpus"
+    ],
 }
 
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +13,7 @@ from gitops.gardener.image_vector.cases import Demand
 from gitops.gardener.image_vector.check import check_overwrite, resolutions
 from gitops.gardener.image_vector.lookup import find, merge
 from gitops.gardener.image_vector.probes import probes
+from gitops.gardener.image_vector.reading import read_vector
 from gitops.gardener.image_vector.vector import ImageSource, Lookup
 from tests.gardener.generated_vectors import CONSTRAINTS
 
@@ -211,6 +215,34 @@ def test_what_every_image_resolves_to_can_be_shown() -> None:
         ("b", "Kubernetes 1.34.2 on amd64", "own:v2", True),
         ("b", "Kubernetes 1.35 on amd64", "own:v2", True),
     ]
+
+
+SAMPLES = sorted((Path(__file__).parents[1] / "data" / "samples" / "imagevector").glob("*.yaml"))
+MACHINES = [Demand("1.36", arch) for arch in BOTH]
+
+
+def sample(path: Path) -> list[ImageSource]:
+    """A real vector, as far as Gardener's own key tells its entries apart."""
+    return list(merge(read_vector(yaml.safe_load(path.read_bytes())).images))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_mirror_of_a_real_vector_wins_everywhere(path: Path) -> None:
+    base = sample(path)
+    mirror = [replace(source, repository=f"mirror/{source.name}", tag="v9") for source in base]
+    assert check_overwrite(base, mirror, MACHINES).problems == ()
+    assert all(found.overwritten for found in resolutions(base, mirror, MACHINES))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_mirror_that_forgets_target_versions_loses_wherever_there_are_some(path: Path) -> None:
+    base = sample(path)
+    names = dict.fromkeys(source.name for source in base)
+    mirror = [ImageSource(name, repository=f"mirror/{name}", tag="v9") for name in names]
+    plain = {source.name for source in base if source.target_version is None}
+    losers = [name for name in names if name not in plain]
+    told = [finding.at for finding in check_overwrite(base, mirror, MACHINES).problems]
+    assert told == [("images", list(names).index(name)) for name in losers]
 
 
 entries = st.builds(

@@ -126,6 +126,7 @@ def test_only_the_first_certificate_counts() -> None:
         pytest.param("registry.crt", id="path"),
         pytest.param(certificate(NOW).replace("\n", "", 1), id="no-line"),
         pytest.param(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(), id="key"),
+        pytest.param(certificate(NOW).replace(" CERTIFICATE", " X509 CERTIFICATE"), id="other-label"),
         pytest.param("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", id="no-certificate"),
         pytest.param("-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n", id="no-base64"),
     ],

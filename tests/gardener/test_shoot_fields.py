@@ -129,6 +129,7 @@ def test_these_do_not_mean_the_same_in_a_shoot(path: str, live: Any, desired: An
         pytest.param("1.35.2", "1.35.1", id="a patch behind"),
         pytest.param("1.36.0", "1.35", id="a minor behind"),
         pytest.param("2.0.0", "1.36", id="a major behind"),
+        pytest.param("1592.2.0-beta", "1592.1.0-beta", id="a pre-release behind"),
     ],
 )
 def test_a_version_that_maintenance_moved_on_is_kept_with_the_reason(live: str, declared: str) -> None:

@@ -106,3 +106,11 @@ def test_an_element_may_be_named_by_several_fields() -> None:
 def test_another_form_is_refused(stored: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         from_fields_v1(stored)
+
+
+def test_a_list_in_which_a_key_stands_twice_is_one_value() -> None:
+    tolerations = [{"key": "dedicated", "value": "a"}, {"key": "dedicated", "value": "b"}]
+
+    fields = dict(declared_fields({"tolerations": tolerations}, {("tolerations",): KeyedList("key")}))
+
+    assert fields == {("tolerations",): tolerations}

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from gitops.desired.compose import Desired, DesiredShoot
-from gitops.desired.overlay import Concurrency, Gate, Overlay, Unit, Wave
+from gitops.desired.overlay import Concurrency, Gate, Overlay, Unit
 from gitops.manifest import Manifest, Target, get, ref_of
+from gitops.plan.observed import Observed
 from gitops.plan.planning import Prune
 from gitops.rollout.executor import carry_out
 from gitops.rollout.rollout import Result, Rollout
+from gitops.rollout.step import ShootOutcome
 from gitops.rollout.wave import Rules
 from tests.plan.fleet import declared, desired, overlay, policy, wave
 from tests.rollout.toy_world import CONDITIONS, ToyWorld
@@ -77,13 +79,17 @@ class Run:
     prune: Prune = Prune.ALLOWED
     deadline: timedelta | None = None
     poll: timedelta = POLL
+    seen: Mapping[Target, Observed] | None = None
+    """An older look at the world to begin with; None looks now."""
     latency: Callable[[], float] = lambda: 0.1
     watch: Callable[[Rollout], None] = lambda _: None
     """Sees the rollout after every event."""
 
     def start(self) -> Rollout:
         rules = Rules(self.world.desired.overlay, self.prune, self.poll)
-        return Rollout(self.world.desired, self.world.observe(), rules, self.world.time.now())
+        return Rollout(
+            self.world.desired, self.world.observe() if self.seen is None else self.seen, rules, self.world.time.now()
+        )
 
     def carry_out(self) -> Result:
         rollout = self.start()
@@ -94,6 +100,17 @@ class Run:
 
 def run(world: ToyWorld, **how: Any) -> Result:
     return Run(world, **how).carry_out()
+
+
+def one(*objects: Manifest, by: Overlay | None = None, **more: Any) -> ToyWorld:
+    """The world of one bare shoot."""
+    return world_of(fleet({"all": 1}, by, *objects, **more))
+
+
+def outcome(result: Result, number: int = 0) -> tuple[ShootOutcome, str]:
+    """What became of one shoot, by its place in the fleet, and why."""
+    shoots = [shoot for wave in result.waves for shoot in wave.shoots]
+    return shoots[number].outcome, shoots[number].message
 
 
 def written(world: ToyWorld) -> list[str]:
@@ -129,10 +146,6 @@ def _accepted(world: ToyWorld, name: Target, manifest: Manifest) -> bool:
     answers = get(live, "status", "nodes") or {}
     wanted = {"status": "Success", "generation": generation}
     return all(wanted.items() <= answers.get(node, {}).items() for node in world.users(ref))
-
-
-def wave_named(name: str, **changes: Any) -> Wave:
-    return wave(name, **changes)
 
 
 def gate(minutes: float = 45, quarantine: float = 5) -> Gate:

@@ -37,9 +37,7 @@ def test_every_node_answers_the_default_policy(landscape: Landscape) -> None:
     landscape.advance(10)
     answers = _answers(landscape, "default")
     assert set(answers) == set(_nodes(landscape))
-    assert {(item["status"], item["generation"], item["errors"]) for item in answers.values()} == {
-        ("Success", 1, "")
-    }
+    assert {(item["status"], item["generation"], item["errors"]) for item in answers.values()} == {("Success", 1, "")}
 
 
 def test_a_new_generation_is_answered_again_a_new_label_is_not(landscape: Landscape) -> None:
@@ -51,6 +49,17 @@ def test_a_new_generation_is_answered_again_a_new_label_is_not(landscape: Landsc
     apply_policy(landscape, "one", "default", cpu="2")
     landscape.advance(10)
     assert {item["generation"] for item in _answers(landscape, "default").values()} == {2}
+
+
+def test_a_node_that_changes_otherwise_does_not_answer_again(landscape: Landscape) -> None:
+    first, _ = _nodes(landscape)
+    apply_policy(landscape, "one", "default")
+    landscape.advance(10)
+    before = _answers(landscape, "default")
+    patch = {"metadata": {"labels": {"rack": "7"}}}
+    shoot(landscape, "one").call("PATCH", f"/api/v1/nodes/{first}", patch, MERGE_PATCH)
+    landscape.advance(10)
+    assert _answers(landscape, "default") == before
 
 
 def test_a_node_prefers_its_own_policy_and_its_groups_and_leaves_the_other(landscape: Landscape) -> None:
@@ -96,9 +105,7 @@ def test_more_reserved_cpus_than_there_are_is_a_failure(landscape: Landscape) ->
 
 def test_a_node_told_to_fail_says_so_and_then_recovers(landscape: Landscape) -> None:
     first, second = _nodes(landscape)
-    landscape.faults.nodes.append(
-        NodeFault("garden-dev/one", node=first, message="cannot parse cpuset", times=1)
-    )
+    landscape.faults.nodes.append(NodeFault("garden-dev/one", node=first, message="cannot parse cpuset", times=1))
     apply_policy(landscape, "one", "default")
     landscape.advance(10)
     answers = _answers(landscape, "default")

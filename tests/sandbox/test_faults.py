@@ -106,9 +106,7 @@ def test_chances_depend_on_the_seed_alone() -> None:
 def test_a_file_names_every_kind_of_fault() -> None:
     faults = read(
         {
-            "requests": [
-                {"match": {"verb": "patch"}, "effect": "TooManyRequests", "retryAfter": 3, "times": 2}
-            ],
+            "requests": [{"match": {"verb": "patch"}, "effect": "TooManyRequests", "retryAfter": 3, "times": 2}],
             "operations": [{"shoot": "a/b", "state": "Failed", "codes": ["ERR_X"]}],
             "nodes": [{"shoot": "a/b", "node": "*-w1-*", "message": "no"}],
             "deletions": [{"shoot": "a/b", "after": 5}],

@@ -163,9 +163,7 @@ def test_a_confirmed_deletion_takes_the_shoot_and_its_api_away() -> None:
     client, config = garden(landscape), minted(landscape, "one")
     with pytest.raises(RefusedError, match="confirmation"):
         client.call("DELETE", f"{SHOOTS}/one")
-    client.merge(
-        f"{SHOOTS}/one", {"metadata": {"annotations": {"confirmation.gardener.cloud/deletion": "true"}}}
-    )
+    client.merge(f"{SHOOTS}/one", {"metadata": {"annotations": {"confirmation.gardener.cloud/deletion": "true"}}})
     client.call("DELETE", f"{SHOOTS}/one")
     landscape.advance(300)
     with pytest.raises(RefusedError) as refused:

@@ -79,15 +79,11 @@ def test_get_prints_gardeners_columns(kubectl: Kubectl) -> None:
 
 
 def test_get_by_name_as_yaml_and_by_label(kubectl: Kubectl) -> None:
-    shoot = yaml.safe_load(
-        kubectl("get", "shoot", "one", "-n", "garden-dev", "-o", "yaml", "--show-managed-fields")
-    )
+    shoot = yaml.safe_load(kubectl("get", "shoot", "one", "-n", "garden-dev", "-o", "yaml", "--show-managed-fields"))
     assert shoot["kind"] == "Shoot"
     assert shoot["metadata"]["managedFields"]
     selector = "extensions.extensions.gardener.cloud/cri-resmgr-extension=true"
-    assert kubectl("get", "shoots", "-A", "-l", selector, "-o", "name").split() == [
-        "shoot.core.gardener.cloud/one"
-    ]
+    assert kubectl("get", "shoots", "-A", "-l", selector, "-o", "name").split() == ["shoot.core.gardener.cloud/one"]
     assert "NotFound" in kubectl("get", "shoot", "three", "-n", "garden-dev", code=1)
 
 
@@ -105,9 +101,7 @@ def test_wait_sees_what_the_gardenlet_writes(server: Server, kubectl: Kubectl) -
     target = ("shoot/two", "-n", "garden-dev", "--timeout=30s")
     with ThreadPoolExecutor() as pool:
         for state in ("Processing", "Succeeded"):
-            waiting = pool.submit(
-                kubectl, "wait", f"--for=jsonpath={{.status.lastOperation.state}}={state}", *target
-            )
+            waiting = pool.submit(kubectl, "wait", f"--for=jsonpath={{.status.lastOperation.state}}={state}", *target)
             while not waiting.done():
                 server.landscape.advance(1)
                 wait([waiting], timeout=0.05)
@@ -132,9 +126,7 @@ def test_apply_and_apply_again(kubectl: Kubectl) -> None:
     assert "unchanged" in kubectl("apply", "-f", "-", stdin=_config_map("client", a="1"))
     assert "configured" in kubectl("apply", "-f", "-", stdin=_config_map("client", b="2"))
     assert json.loads(kubectl("get", "cm", "client", "-o", "json"))["data"] == {"b": "2"}
-    assert "unknown field" in kubectl(
-        "apply", "-f", "-", stdin=_config_map("x").replace('"data"', '"dada"'), code=1
-    )
+    assert "unknown field" in kubectl("apply", "-f", "-", stdin=_config_map("x").replace('"data"', '"dada"'), code=1)
 
 
 def test_client_side_and_server_side_apply_in_turn(kubectl: Kubectl) -> None:

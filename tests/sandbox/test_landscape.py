@@ -102,10 +102,7 @@ def test_a_kubeconfig_lasts_as_long_as_was_asked_for_up_to_a_day() -> None:
     ask = garden(landscape)
     for seconds, hours in ((3600, 1), (10**6, 24)):
         answer = ask.call("POST", f"{SHOOTS}/one/adminkubeconfig", {"spec": {"expirationSeconds": seconds}})
-        assert (
-            answer["status"]["expirationTimestamp"]
-            == f"2026-01-0{1 + hours // 24}T{(12 + hours) % 24}:00:00Z"
-        )
+        assert answer["status"]["expirationTimestamp"] == f"2026-01-0{1 + hours // 24}T{(12 + hours) % 24}:00:00Z"
         assert b"token" in base64.b64decode(answer["status"]["kubeconfig"])
 
 

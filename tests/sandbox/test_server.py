@@ -131,9 +131,7 @@ def test_a_watch_ends_with_its_server() -> None:
     response.release_conn()
 
 
-def test_the_key_of_the_certificate_does_not_stay_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_of_the_certificate_does_not_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Server(Landscape([declared("one")])):
         assert list(tmp_path.rglob("*")) == []

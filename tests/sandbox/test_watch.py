@@ -33,9 +33,7 @@ def test_a_bookmark_says_how_far_a_watch_has_come() -> None:
 
 def test_a_streamed_list_ends_with_a_bookmark_that_says_so() -> None:
     landscape = Landscape([declared("one")])
-    added, bookmark, _ = _watch(
-        landscape, sendInitialEvents="true", allowWatchBookmarks="true", resourceVersion="1"
-    )
+    added, bookmark, _ = _watch(landscape, sendInitialEvents="true", allowWatchBookmarks="true", resourceVersion="1")
     assert added["type"] == "ADDED"
     assert bookmark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
@@ -69,9 +67,7 @@ def test_a_patient_watch_sees_what_happens_while_it_waits() -> None:
     landscape = Landscape([declared("one")], ScaledClock(100))
     token = json.loads(landscape.garden_kubeconfig())["users"][0]["user"]["token"]
     start = str(landscape.store.revision)
-    request = Request(
-        "GET", SHOOTS, (("watch", "true"), ("resourceVersion", start), ("timeoutSeconds", "3000"))
-    )
+    request = Request("GET", SHOOTS, (("watch", "true"), ("resourceVersion", start), ("timeoutSeconds", "3000")))
     response = landscape.answer("garden", token, request, "timeout")
     assert response.stream is not None
     writer = threading.Thread(target=enable, args=(landscape, "one"))
