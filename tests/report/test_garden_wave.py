@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gitops.errors import Rejected
 from gitops.gardener.installation_gate import SeedVerdict
 from gitops.manifest import GARDEN, Ref
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, FieldChange, Plan, WavePlan
 from gitops.plan.document import digest, plan_document
 from gitops.record.record import Record, outcomes, record_document
+from gitops.report.frame import Frames
 from gitops.report.plan_diff import diff_files, plan_diff
 from gitops.report.plan_markdown import plan_markdown
 from gitops.report.plan_text import plan_text
+from gitops.report.progress import ProgressLines
 from gitops.report.record_text import record_text
 from gitops.report.style import PLAIN
 from gitops.rollout.registrations_run import RegistrationsResult
@@ -21,6 +24,7 @@ from gitops.rollout.rollout import Result, RunOutcome, ShootResult, WaveOutcome,
 from gitops.rollout.step import ShootOutcome
 from gitops.verdict import current, in_progress
 from tests.report.plans import DIGEST, REVISION, unchanged
+from tests.rollout.toy_garden import Garden, garden
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 VECTOR = ("helm", "values", "imageVectorOverwrite")
@@ -111,3 +115,43 @@ def test_the_end_of_a_stopped_run_names_the_seeds_that_are_not_well() -> None:
     assert "nri on seed a" not in text
     assert "Wave garden stopped. Garden: nri on seed b" in text
     assert "Nothing was written to the 1 shoot of later waves." in text
+
+
+def told(landscape: Garden) -> list[str]:
+    """All lines of a run, and its last frame."""
+    progress, frames = ProgressLines(PLAIN), Frames(landscape.world.time.now())
+    rollout = landscape.rollout()
+    lines = progress.lines(rollout)
+    landscape.run(rollout, on_change=lambda moved: lines.extend(progress.lines(moved)))
+    return [*lines, "", *frames.lines(rollout, landscape.world.time.now(), PLAIN)]
+
+
+def test_progress_tells_what_is_written_and_waited_for_before_the_first_wave() -> None:
+    lines = told(garden())
+
+    assert lines[:5] == [
+        "garden  2 registrations written",
+        "garden  waiting: what was written is to be looked at",
+        (
+            "garden  waiting: nri on seed seed: it has not caught up with ControllerDeployment nri: "
+            "deploymentRef is at None"
+        ),
+        "garden  passed: 2 registrations written, well in 1 of 1 place",
+        "canary  1 shoot",
+    ]
+    frame = lines[lines.index("") + 1 :]
+    assert frame[0] == "garden  2 registrations written, well in 1 of 1 place"
+
+
+def test_a_garden_wave_with_nothing_to_do_is_not_told() -> None:
+    landscape = garden()
+    landscape.run()
+
+    assert not [line for line in told(landscape) if line.startswith("garden  waiting")]
+
+
+def test_progress_of_a_stopped_garden_wave_says_why_and_opens_no_wave() -> None:
+    lines = told(garden(on_write=lambda: Rejected("spec: Invalid value", status=422)))
+
+    assert lines[0] == "garden  stopped: spec: Invalid value"
+    assert not [line for line in lines[: lines.index("")] if line.startswith("canary")]
