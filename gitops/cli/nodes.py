@@ -21,7 +21,9 @@ from gitops.cli.options import (
 )
 from gitops.cli.terminal import stdout_style
 from gitops.cli.world import Where
-from gitops.desired.compose import Desired, compose
+from gitops.clock import SystemClock
+from gitops.desired.compose import Desired
+from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError
 from gitops.gardener.shoot_gate import shoot_gate
 from gitops.gardener.shoot_record import read_record
@@ -46,7 +48,6 @@ from gitops.report.placement_picture import placement_svg
 from gitops.report.placement_text import placement_text
 from gitops.report.preflight import ShootPreflight, is_ready, preflight_document, preflight_text
 from gitops.report.status import overlay_status
-from gitops.rollout.effects import Effects
 from gitops.rollout.preflight import preflight as look_at_nodes
 from gitops.rollout.preflight import remembered
 from gitops.rollout.step import object_gate
@@ -77,7 +78,7 @@ def preflight(
     wanted = desired.overlay.prerequisites
 
     def look(world: World, target: Target, shoot: Manifest | None) -> ShootPreflight:
-        effects = Effects(desired, world.garden, world.access, world.clock, world.run)
+        effects = world.effects(desired)
         pools = static_cpu_pools(shoot or {})
         if why := _asleep(shoot):
             return ShootPreflight(target, None, why, pools)
@@ -144,7 +145,7 @@ def explain(words: tuple[str, ...], source: Source, where: Where, output: str) -
 def _chosen(source: Source, words: tuple[str, ...]) -> tuple[Desired, list[Target]]:
     with source.opened() as artifact:
         overlay, shoot = overlay_and_shoot(artifact, words)
-        desired = compose(artifact, overlay)
+        desired = compose_whole(artifact, overlay, SystemClock().now())
     return desired, [chosen_target(desired, shoot)] if shoot else list(desired.shoots)
 
 
@@ -191,9 +192,10 @@ def _placement_as(output: str, overlay: str, shoots: list[ShootPlacement]) -> st
 
 def _explanation(world: World, desired: Desired, target: Target) -> Explanation:
     stored = load_records(world.garden, desired.overlay)
-    planned, observed = make_plan(world, desired)
-    standing = overlay_status(desired, observed, planned.plan, stored.last if stored else None)
-    seen = observed[target]
+    planned, outlook = make_plan(world, desired)
+    desired = outlook.desired
+    standing = overlay_status(desired, outlook.shoots, planned.plan, stored.last if stored else None)
+    seen = outlook.shoots[target]
     changes = next(shoot.changes for wave in planned.plan.waves for shoot in wave.shoots if shoot.shoot == target)
     return Explanation(
         desired.overlay.name,
@@ -226,7 +228,7 @@ def _known_of_nodes(world: World, desired: Desired, target: Target, shoot: Manif
     if why := _asleep(shoot):
         return ShootPreflight(target, None, why, pools)
     try:
-        effects = Effects(desired, world.garden, world.access, world.clock, world.run)
+        effects = world.effects(desired)
         return ShootPreflight(target, remembered(effects, target), "", pools)
     except GitopsError as error:
         return ShootPreflight(target, None, str(error), pools)

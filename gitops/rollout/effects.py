@@ -13,8 +13,9 @@ from gitops.live.access import ShootAccess
 from gitops.live.garden import SHOOT, observe_garden
 from gitops.live.nodes import observe_node_work
 from gitops.live.placement import observe_scene
+from gitops.live.registrations import observe_registrations
 from gitops.live.shoots import observe_shoot
-from gitops.manifest import GARDEN, Manifest, Ref, Target, ref_of
+from gitops.manifest import GARDEN, RUNTIME, Manifest, Ref, Target, ref_of
 from gitops.nri.placement.verification import Scene
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import applyset_id
@@ -28,12 +29,18 @@ from gitops.rollout.actions import (
     InsideObserved,
     NotWritten,
     ObserveInside,
+    ObserveRegistrations,
     ObserveShoots,
+    RegistrationsObserved,
+    RegistrationsUnobserved,
+    RegistrationsWritten,
     ShootsObserved,
     ShootsUnobserved,
+    WriteRegistrations,
     WriteTo,
     Written,
 )
+from gitops.rollout.registrations_step import CreateRegistration, PatchRegistration
 from gitops.rollout.step import ApplyObjects, CreateShoot, PatchShoot, PrepareNodes, PruneObjects, object_gate
 
 FEW = 16
@@ -50,6 +57,8 @@ class Effects:
     clock: Clock
     run: str
     """Which run this is, unlike every other."""
+    runtime: Cluster | None = None
+    """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
 
     def perform(self, action: Action) -> Event:
         """Do one action; what goes wrong with it is part of the event."""
@@ -60,6 +69,10 @@ class Effects:
                 return InsideObserved(target, self.observe_inside(target, shoot))
             case WriteTo():
                 return self._write(action)
+            case ObserveRegistrations():
+                return self._observe_registrations()
+            case WriteRegistrations(writes):
+                return self._write_registrations(writes)
 
     def observe_inside(self, target: Target, shoot: Manifest) -> Inside | GitopsError:
         """What one shoot holds, read with the least rights; what may differ is then applied as a dry run."""
@@ -121,6 +134,24 @@ class Effects:
             shoots[target] = listing.items[0] if listing.items else None
             times.append(listing.server_time or self.clock.now())
         return ShootsObserved(shoots, min(times))
+
+    def _observe_registrations(self) -> Event:
+        try:
+            return RegistrationsObserved(observe_registrations(self.garden, self.runtime, self.desired.registrations))
+        except GitopsError as error:
+            return RegistrationsUnobserved(error)
+
+    def _write_registrations(self, writes: tuple[CreateRegistration | PatchRegistration, ...]) -> Event:
+        for written, write in enumerate(writes):
+            cluster = self.runtime if write.ref.target == RUNTIME and self.runtime is not None else self.garden
+            try:
+                if isinstance(write, CreateRegistration):
+                    cluster.create(write.manifest)
+                else:
+                    cluster.patch(write.ref, write.operations)
+            except GitopsError as error:
+                return RegistrationsWritten(written, error)
+        return RegistrationsWritten(len(writes), None)
 
     def _write(self, action: WriteTo) -> Event:
         written = _Count()
