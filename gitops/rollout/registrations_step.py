@@ -101,13 +101,9 @@ def _verdicts(desired: Desired, observed: ObservedRegistrations, now: datetime) 
             yield SeedVerdict(str(ref), "", _extension_verdict(ref, observed))
     concerned = _concerned(desired)
     for ref, registration in sorted(observed.objects.items()):
-        if (ref.api_version, ref.kind) != REGISTRATION:
-            continue
-        if not {(ref.kind, ref.name), *(("ControllerDeployment", name) for name in deployments_of(registration))} & (
-            concerned
-        ):
-            continue
-        yield from _on_seeds(registration, observed, now)
+        named = {("ControllerDeployment", name) for name in deployments_of(registration)}
+        if (ref.api_version, ref.kind) == REGISTRATION and {(ref.kind, ref.name), *named} & concerned:
+            yield from _on_seeds(registration, observed, now)
 
 
 def _concerned(desired: Desired) -> set[tuple[str, str]]:
@@ -120,6 +116,9 @@ def _on_seeds(registration: Manifest, observed: ObservedRegistrations, now: date
     name = registration["metadata"]["name"]
     deployments = deployments_of(registration)
     deployment = _deployment(deployments[0], observed.objects) if deployments else None
+    if deployments and deployment is None:
+        yield SeedVerdict(name, "", in_progress(f"there is no ControllerDeployment {deployments[0]}, which it names"))
+        return
     seen = False
     for installation in observed.installations:
         leaving = get(installation, "metadata", "deletionTimestamp") is not None

@@ -222,6 +222,9 @@ class Landscape:
             if installation["spec"].get(reference, {}).get("name") == name:
                 path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{installation['metadata']['name']}"
                 inside.patch(cluster, path, {"spec": {reference: seen}}, "gardener-controller-manager")
+                listed = installation.get("status", {}).get("conditions") or ()
+                looked = [{**condition, "lastUpdateTime": cluster.now()} for condition in listed]
+                inside.patch(cluster, f"{path}/status", {"status": {"conditions": looked}}, "gardenlet")
 
     def _delete_due(self) -> None:
         for name in self.faults.due_deletions():

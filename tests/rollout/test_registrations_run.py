@@ -85,6 +85,16 @@ def test_a_shoot_that_drifts_while_the_seeds_catch_up_is_seen_by_its_wave() -> N
     assert landscape.world.shoots["garden-local/s0000"]["spec"]["extensions"]
 
 
+def test_a_registration_without_its_deployment_is_not_well() -> None:
+    landscape = garden()
+    landscape.world.desired = with_registrations(landscape.world.desired, REGISTRATION)
+
+    result = landscape.run()
+
+    assert result.outcome is RunOutcome.STOPPED
+    assert "there is no ControllerDeployment nri, which it names" in result.message
+
+
 def test_a_refused_write_stops_the_run() -> None:
     result = garden(on_write=lambda: Rejected("spec.resources: Invalid value", status=422)).run()
 
