@@ -15,6 +15,7 @@ from gitops.manifest import Manifest, Target
 from gitops.nri.resolution import is_policy, unconfigured_nodes
 from gitops.plan.changes import Action, Change, Plan, ShootPlan, WavePlan
 from gitops.plan.inside import foreign_claim, plan_inside
+from gitops.plan.node_work import node_notes
 from gitops.plan.observed import NO_REGISTRATIONS, Inside, Kind, Observed, ObservedRegistrations, Unobserved
 from gitops.plan.registrations import plan_registrations
 from gitops.plan.shoot import declared_kinds, shoot_change, shoot_notes
@@ -102,6 +103,8 @@ def plan_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed) -> t
     change = shoot_change(desired, observed.shoot, overlay.name)
     problems = _shoot_problems(desired, overlay, observed)
     notes = shoot_notes(desired, observed.shoot)
+    if isinstance(observed.inside, Inside):
+        notes += node_notes(overlay.prerequisites, observed.inside, observed.server_time)
     if change.action is Action.SKIPPED:
         return ShootPlan(desired.target, (change, *_unknown(desired, "the shoot does not exist"))), problems
     if not kinds_inside(desired, observed.shoot):

@@ -76,6 +76,18 @@ def test_a_run_with_nothing_to_do_looks_at_no_node(fleet: Fleet) -> None:
     assert len([request for request in inside if "configmaps/shoot-gitops-nodes" in request.path]) == len(NAMES)
 
 
+def test_a_plan_says_what_comes_first_on_the_nodes(fleet: Fleet) -> None:
+    ask(fleet, dbus="Install", nri="Enable")
+
+    shoots = [shoot for wave in fleet.plan().plan.waves for shoot in wave.shoots]
+
+    assert {note for shoot in shoots for note in shoot.notes} == {
+        "1 of 1 nodes are looked at first, and repaired one after the other where D-Bus or NRI is missing"
+    }
+    fleet.reconcile(Nodes(fleet).requests())
+    assert not [note for wave in fleet.plan().plan.waves for shoot in wave.shoots for note in shoot.notes]
+
+
 def test_nodes_are_restarted_one_at_a_time(fleet: Fleet) -> None:
     ask(fleet, nri="Enable")
     more_nodes(fleet, "one", "extra-1", "extra-2")
