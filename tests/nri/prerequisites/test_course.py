@@ -276,3 +276,13 @@ def test_jobs_of_a_killed_run_are_taken_away() -> None:
 
 def test_a_shoot_without_nodes_needs_nothing() -> None:
     assert ToyShoot().run(REPAIR) is None
+
+
+def test_a_pod_that_is_going_says_nothing() -> None:
+    shoot = ToyShoot(a=FINE)
+    move = next_move(REQUIRE, shoot.situation())
+    assert isinstance(move, Do)
+    shoot.do(move)
+    shoot.pods[0]["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:00Z"
+
+    assert isinstance(next_move(REQUIRE, shoot.situation()), Wait)
