@@ -10,7 +10,8 @@ from gitops.desired.compose import DesiredShoot
 from gitops.desired.overlay import ADOPTABLE, Overlay
 from gitops.errors import Absent, ApiError, Violation
 from gitops.manifest import Manifest, Path, Ref, get, pointer
-from gitops.nri.resolution import is_policy, nodes_of, stage
+from gitops.nri.resolution import is_policy, stage
+from gitops.nri.schema.pruning import pruned_by_crd
 from gitops.ownership import FIELD_MANAGER
 from gitops.ownership.applyset import applyset_id, member_labels, set_of
 from gitops.ownership.managers import Writer, owned_paths, writer_of
@@ -22,6 +23,8 @@ from gitops.plan.diff import comparable, differences
 from gitops.plan.ignoring import with_live_values
 from gitops.plan.masking import masked
 from gitops.plan.observed import Inside
+from gitops.plan.policy_effect import with_effect
+from gitops.plan.policy_scene import PolicyScene, policy_scene
 
 _PEOPLE = "kubectl"
 """Managers of this name and `kubectl-*` are people: what they changed is drift, not a claim."""
@@ -66,18 +69,35 @@ def suspects(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> dict[Re
     }
 
 
-def plan_inside(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> InsidePlan:
-    """Every object that is declared for the shoot, and every one that is ours and declared no longer."""
+def pending_policies(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifest]) -> tuple[Ref, ...]:
+    """The declared policies that are not as they should be, whether or not the shoot serves them yet."""
+    manifests = to_apply(desired, overlay, live)
+    return tuple(ref for ref, one in manifests.items() if is_policy(one) and not _settled(one, live.get(ref)))
+
+
+def plan_inside(
+    desired: DesiredShoot, overlay: Overlay, inside: Inside, scene: PolicyScene | None = None
+) -> InsidePlan:
+    """Every object that is declared for the shoot, and every one that is ours and declared no longer.
+
+    Args:
+        desired: what is declared.
+        overlay: which objects are ours, and whose may be taken over.
+        inside: what the shoot holds.
+        scene: the nodes and their policies; None to look at the live nodes alone.
+    """
+    scene = scene or policy_scene(desired, overlay, inside, None)
     changes: list[Change] = []
     problems: list[Violation] = []
     for ref, manifest in to_apply(desired, overlay, inside.objects).items():
-        if obstacle := _obstacle(ref, overlay, inside):
+        if obstacle := _obstacle(ref, manifest, overlay, inside):
             changes.append(Change(ref, Action.SKIPPED, reason=obstacle.message))
             problems.append(_problem(desired, ref, obstacle))
         else:
-            changes.append(_with_effect(_change(ref, manifest, inside), inside, desired))
+            changes.append(_change(ref, manifest, inside))
     changes += _prunes(desired, overlay, inside)
-    return InsidePlan(tuple(changes), tuple(problems))
+    felt = (with_effect(change, scene) if _is_policy(change.ref) else change for change in changes)
+    return InsidePlan(tuple(felt), tuple(problems))
 
 
 @dataclass(frozen=True)
@@ -110,13 +130,15 @@ def _changes_nothing(live: Manifest, outcome: Manifest) -> bool:
     return not any(differences(comparable(live), comparable(outcome))) and len(set(owned)) == 1
 
 
-def _obstacle(ref: Ref, overlay: Overlay, inside: Inside) -> _Obstacle | None:
+def _obstacle(ref: Ref, manifest: Manifest, overlay: Overlay, inside: Inside) -> _Obstacle | None:
     live = inside.objects.get(ref)
     outcome = inside.dry_runs.get(ref)
     if live is not None and (claim := foreign_claim(live, overlay)):
         return _Obstacle("foreign-owner", claim)
     if isinstance(outcome, ApiError) and not isinstance(outcome, Absent):
-        return _Obstacle("refused-by-the-shoot", _refusal(outcome))
+        return _Obstacle(
+            "refused-by-the-shoot", "; ".join((_refusal(outcome), *_unknown_fields(ref, manifest, inside)))
+        )
     if live is None or not isinstance(outcome, Mapping):
         return None
     for path, _, _ in differences(comparable(live), comparable(outcome)):
@@ -174,6 +196,13 @@ def _refusal(error: ApiError) -> str:
     return f"the shoot's API server refuses it: {causes or error}"
 
 
+def _unknown_fields(ref: Ref, manifest: Manifest, inside: Inside) -> tuple[str, ...]:
+    """Of a policy that is refused: which fields its CRD does not know, and which release brought them."""
+    definitions = inside.surroundings.definitions if inside.surroundings else {}
+    definition = definitions.get((ref.api_version, ref.kind))
+    return tuple(one.message for one in pruned_by_crd(manifest, definition)) if definition else ()
+
+
 def foreign_claim(live: Manifest, overlay: Overlay) -> str:
     """Why an object is not ours to write, and what to do about it; empty where it is."""
     owner = foreign_owner(live, applyset=applyset_id(overlay.name))
@@ -183,18 +212,6 @@ def foreign_claim(live: Manifest, overlay: Overlay) -> str:
     if owner.tool in ADOPTABLE:
         remedy += f", or let this overlay take it over (spec.adopt: [{owner.tool.value}])"
     return f"{owner.claim}: {remedy}"
-
-
-def _with_effect(change: Change, inside: Inside, desired: DesiredShoot) -> Change:
-    """For a policy, say how many nodes feel it: a new generation re-allocates all containers of its nodes."""
-    if change.action not in {Action.CREATED, Action.CONFIGURED} or not change.fields or not _is_policy(change.ref):
-        return change
-    names = {ref.name for ref in desired.objects if ref.kind == change.ref.kind}
-    nodes = nodes_of(change.ref.name, inside.nodes, names)
-    effect = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'} will use it"
-    return Change(
-        change.ref, change.action, change.fields, change.cost, "; ".join(filter(None, (change.reason, effect)))
-    )
 
 
 def _is_policy(ref: Ref) -> bool:

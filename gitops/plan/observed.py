@@ -14,6 +14,21 @@ Kind = tuple[str, str]
 
 
 @dataclass(frozen=True)
+class Surroundings:
+    """What the fate of a policy depends on; what is absent is simply not among it."""
+
+    definitions: Mapping[Kind, Manifest] = field(default_factory=dict)
+    """The CustomResourceDefinitions of the policies, by what they define."""
+    topologies: tuple[Manifest, ...] = ()
+    """The NodeResourceTopology of each node that has one."""
+    daemon_sets: tuple[Manifest, ...] = ()
+    """Those of the policies' plugins."""
+    cloud_profile: Manifest | None = None
+    unread: tuple[str, ...] = ()
+    """A sentence for each of these that nobody could read."""
+
+
+@dataclass(frozen=True)
 class Inside:
     """What one shoot's own API server holds."""
 
@@ -24,6 +39,8 @@ class Inside:
     """Kinds that the shoot does not serve, such as those of a CRD that is not there yet."""
     dry_runs: Mapping[Ref, Manifest | ApiError] = field(default_factory=dict)
     """What applying an object would make of it, or why the server refuses; only for objects that may differ."""
+    surroundings: Surroundings | None = None
+    """None while no policy is about to change: then nobody has looked."""
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
 from gitops.errors import Absent, ApiError, Conflict, Forbidden, GitopsError, Rejected
 from gitops.kube.cluster import Access, Cluster, Conflicts, Mode
 from gitops.live.access import ShootAccess
+from gitops.live.cloud_profiles import CloudProfiles
 from gitops.live.garden import SHOOT, observe_garden
 from gitops.live.shoots import observe_shoot
+from gitops.live.surroundings import observe_surroundings
 from gitops.manifest import GARDEN, Manifest, Ref, Target, ref_of
 from gitops.ownership.applyset import applyset_id
-from gitops.plan.inside import suspects
+from gitops.plan.inside import pending_policies, suspects
 from gitops.plan.observed import Inside
 from gitops.plan.planning import kinds_inside
 from gitops.rollout.actions import (
@@ -44,6 +47,10 @@ class Effects:
     access: ShootAccess
     clock: Clock
 
+    @cached_property
+    def _profiles(self) -> CloudProfiles:
+        return CloudProfiles(self.garden)
+
     def perform(self, action: Action) -> Event:
         """Do one action; what goes wrong with it is part of the event."""
         match action:
@@ -70,7 +77,12 @@ class Effects:
             )
             inside = Inside(found.objects, found.nodes, found.unserved)
             differing = suspects(desired, self.desired.overlay, inside)
-            return Inside(found.objects, found.nodes, found.unserved, self._dry_runs(target, differing))
+            inside = replace(inside, dry_runs=self._dry_runs(target, differing))
+            policies = pending_policies(desired, self.desired.overlay, inside.objects)
+            if not policies:
+                return inside
+            profile = self._profiles.of(shoot)
+            return replace(inside, surroundings=observe_surroundings(cluster, policies, profile))
         except GitopsError as error:
             return error
 
