@@ -18,6 +18,7 @@ from gitops.desired.selector import selects
 from gitops.errors import InvalidInput, Violation
 from gitops.manifest import GARDEN, Manifest, Ref, State, Target, get, ref_of
 from gitops.nri.acceptance.answers import Answers
+from gitops.nri.siblings import never_read, with_checksums
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,11 @@ def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None =
     violations = violations or set(composition.refused_policies())
     if violations:
         raise InvalidInput(list(violations))
-    warnings = {*dead_selectors(overlay, declared), *composition.patching.unused(), *composition.empty_waves()}
+    warnings = {
+        *dead_selectors(overlay, declared),
+        *composition.patching.unused(),
+        *composition.empty_waves(),
+    } | composition.warnings
     return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)))
 
 
@@ -95,11 +100,13 @@ class _Composition:
 
     Attributes:
         violations: found so far; several shoots may have found the same.
+        warnings: what is allowed and probably not meant, found so far.
         patching: the overlay's patches, which collect their own.
     """
 
     def __init__(self, overlay: Overlay, declared: Declared) -> None:
         self.violations: list[Violation] = []
+        self.warnings: set[Violation] = set()
         self.patching = Patching(overlay)
         self._overlay = overlay
         self._declared = declared
@@ -133,7 +140,9 @@ class _Composition:
         self._placed.append((patched, placed))
         origins[ref_of(GARDEN, patched)] = Origin(document.file, document.line)
         ignored = tuple(rule for rule in self._overlay.ignore if selects(rule.shoots, labels))
-        return DesiredShoot(target, patched, dict(sorted(objects.items())), wave.name, ignored, origins)
+        self.warnings |= {_never_read(sources[ref.identity]) for ref in never_read(objects)}
+        rolled = with_checksums(dict(sorted(objects.items())))
+        return DesiredShoot(target, patched, rolled, wave.name, ignored, origins)
 
     def _wave(self, document: Document, labels: Mapping[str, str]) -> Wave | None:
         wave = next((wave for wave in self._overlay.waves if selects(wave.shoots, labels)), None)
@@ -170,3 +179,11 @@ class _Composition:
             for wave in self._overlay.waves
             if wave.name not in self._entered and wave.shoots is not None
         ]
+
+
+def _never_read(config: Document) -> Violation:
+    message = (
+        "the plugin reads this at its start only, and its DaemonSet is not declared here: restart it by hand after a "
+        "change, or declare it"
+    )
+    return config.violation("never-read", message)

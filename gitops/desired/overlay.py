@@ -149,5 +149,8 @@ class Overlay:
     """Tools whose objects may be taken over; an object of any other tool is refused."""
     machines: Mapping[str, Machine] = field(default_factory=dict)
     """By machine type: what no CloudProfile tells."""
+    node_waves: tuple[tuple[str, ...], ...] = ()
+    """Globs of policy names, wave by wave: inside a shoot, the nodes of an earlier wave accept their policies before a
+    policy of a later one is written. Policies that no wave names come last."""
     max_deletions: int = 10
     """The most objects one run may prune; more is refused before anything is deleted."""

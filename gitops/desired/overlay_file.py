@@ -98,6 +98,7 @@ class _Reading:
             gate=self._gate(),
             adopt=frozenset(Tool(tool) for tool in spec.get("adopt", [])),
             machines=self._machines(),
+            node_waves=tuple(tuple(raw["policies"]) for raw in spec.get("nodeWaves", [])),
             max_deletions=spec.get("prune", {}).get("maxDeletions", Overlay.max_deletions),
         )
         if self._violations:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from gitops.desired.compose import DesiredShoot
 from gitops.desired.overlay import ADOPTABLE, Overlay
 from gitops.errors import Absent, ApiError, Violation
 from gitops.manifest import Manifest, Path, Ref, get, pointer
-from gitops.nri.resolution import is_policy, stage
+from gitops.nri.resolution import Stage, is_policy, stage
 from gitops.nri.schema.pruning import pruned_by_crd
 from gitops.ownership import FIELD_MANAGER
 from gitops.ownership.applyset import applyset_id, member_labels, set_of
@@ -41,11 +42,20 @@ class InsidePlan:
     """Why the run must not write at all."""
 
 
-def writing_order(ref: Ref) -> tuple[int, int, Ref]:
-    """What others need first, then everything else, then policies: `default`, `group.*`, `node.*`."""
-    if is_policy({"apiVersion": ref.api_version, "kind": ref.kind}):
-        return (2, int(stage(ref.name)), ref)
+def writing_order(ref: Ref, node_waves: Sequence[Sequence[str]] = ()) -> tuple[int, int, Ref]:
+    """What others need first, then everything else, then policies: `default`, `group.*`, `node.*`.
+
+    A policy is felt by the nodes that use it and by no other, as nothing falls through. So node waves may put the
+    policy of one node, or of one group, before all others.
+    """
+    if _is_policy(ref):
+        return (2, _node_wave(ref.name, node_waves) * len(Stage) + int(stage(ref.name)), ref)
     return (0, _FIRST.index(ref.kind), ref) if ref.kind in _FIRST else (1, 0, ref)
+
+
+def _node_wave(name: str, node_waves: Sequence[Sequence[str]]) -> int:
+    matching = (at for at, globs in enumerate(node_waves) if any(fnmatchcase(name, glob) for glob in globs))
+    return next(matching, len(node_waves))
 
 
 def to_apply(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifest]) -> dict[Ref, Manifest]:
@@ -57,7 +67,8 @@ def to_apply(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifes
         ref: with_live_values(manifest, live[ref], desired.ignored) if ref in live else manifest
         for ref, manifest in desired.objects.items()
     }
-    return {ref: _member(manifests[ref], overlay.name) for ref in sorted(manifests, key=writing_order)}
+    ordered = sorted(manifests, key=lambda ref: writing_order(ref, overlay.node_waves))
+    return {ref: _member(manifests[ref], overlay.name) for ref in ordered}
 
 
 def suspects(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> dict[Ref, Manifest]:

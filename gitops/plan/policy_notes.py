@@ -30,7 +30,8 @@ def changing_notes(desired: DesiredShoot, scene: PolicyScene) -> Iterator[str]:
     for contest in declared:
         kind = f"{contest[0]}: " if len(declared) > 1 else ""
         names = scene.after[contest]
-        used = used_by(scene.nodes, scene.pools, names)
+        obvious = len(names) == 1 and scene.nodes and not unconfigured_nodes(scene.nodes, names)
+        used = "" if obvious else used_by(scene.nodes, scene.pools, names)  # its own line says how many use it
         for text in (*([used] if used else []), *remarks(scene.nodes, scene.pools, names)):
             yield f"{kind}{text}"
 

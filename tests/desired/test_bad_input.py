@@ -49,6 +49,13 @@ OVERLAYS = [
     pytest.param("  prerequisites: {nri: Require}\n", 11, "not-supported-yet", "prerequisites", id="later-2"),
     pytest.param("  windows: []\n", 11, "not-supported-yet", "windows", id="later-3"),
     pytest.param("  adopt: [Kluctl]\n", 11, "wrong-value", "Flux, ArgoCD or Helm", id="unknown-tool"),
+    pytest.param(
+        "  nodeWaves:\n  - policies: [fast]\n",
+        12,
+        "wrong-value",
+        "default, group.<GROUP> or node.<NODE>",
+        id="node-wave",
+    ),
     pytest.param("  prune: {maxDeletions: -1}\n", 11, "wrong-value", "a number from 0", id="negative-budget"),
     pytest.param(
         "  ignore:\n  - {kind: Shoot, paths: [spec]}\n", 12, "wrong-value", "a path such as", id="ignore-path"

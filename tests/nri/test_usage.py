@@ -89,12 +89,13 @@ REMARKS: list[tuple[str, list[Any], list[Pool], list[str], list[str]]] = [
     ("a leaving node does not matter", [LEAVING], [], ["group.x"],
      ["group.x: no node is in that group: label a worker pool config.nri/group=x"]),
     ("an upper case value", [UPPER], [], [D],
-     ["node u: label config.nri/group=Fast can match no policy, as names have lower case letters, digits, - and . only"]),
+     [("node u: label config.nri/group=Fast can match no policy, as names have lower case letters, digits, - and . "
+      "only")]),
     ("a pool without policy", [], [pool("w", **{GROUP: "x"})], [D],
      ["worker pool w: no policy group.x, and nothing falls back to another"]),
     ("an upper case value of a pool", [], [pool("w", **{OLD: "A"})], [D],
-     ["worker pool w: label group.config.nri=A can match no policy, as names have lower case letters, digits, - and . "
-      "only", "the label group.config.nri is deprecated: name groups by config.nri/group"]),
+     [("worker pool w: label group.config.nri=A can match no policy, as names have lower case letters, digits, - and . "
+      "only"), "the label group.config.nri is deprecated: name groups by config.nri/group"]),
     ("a deprecated label", [grouped("n", "fast", OLD)], [], ["group.fast"],
      ["the label group.config.nri is deprecated: name groups by config.nri/group"]),
     ("the oldest label", [grouped("n", "fast", OLDER)], [], ["group.fast"],

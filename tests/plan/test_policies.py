@@ -80,6 +80,17 @@ def test_containers_that_some_nodes_do_not_show_are_not_counted() -> None:
     assert plan.changes[1].reason == "2 nodes will use it and re-pin at least 4 containers"
 
 
+def test_who_will_use_which_policy_is_told_before_all_else() -> None:
+    nodes = (node("a"), node("b", **{"config.nri/group": "g"}), node("c", **{"config.nri/group": "h"}))
+
+    plan, _ = planned(reserving("1"), reserving("1", "group.g"), nodes=nodes, cloud_profile=PROFILE)
+
+    assert plan.notes == (
+        "2 nodes: 1 default, 1 group.g; 1 node would have no configuration",
+        "node c: no policy group.h, and nothing falls back to another",
+    )
+
+
 def test_metadata_alone_costs_nothing() -> None:
     labelled = reserving("1", annotations={"a": "b"})
 
@@ -138,8 +149,10 @@ def test_what_could_not_be_concluded_is_said() -> None:
     assert problems == []
     assert plan.notes == (
         "worker pool w will use default",
-        "worker pool w: whether policies are accepted is not known: no CloudProfile has it; "
-        "declare the machine type m.large",
+        (
+            "worker pool w: whether policies are accepted is not known: no CloudProfile has it; "
+            "declare the machine type m.large"
+        ),
         "not known: what the CloudProfile says (forbidden: no)",
     )
 
@@ -200,7 +213,7 @@ def test_two_plugins_on_one_node_forbid_the_run(
 def test_a_namespace_that_nobody_watches_is_noted(daemon_sets: tuple[Manifest, ...], note: tuple[str, ...]) -> None:
     plan, problems = planned(reserving("1"), nodes=(node("a", "8"),), daemon_sets=daemon_sets)
 
-    assert plan.notes == ("1 node: 1 default", *note)
+    assert plan.notes == note
     assert problems == []
 
 
