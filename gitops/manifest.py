@@ -14,9 +14,11 @@ Manifest: TypeAlias = dict[str, Any]
 """A Kubernetes object as JSON has it: `apiVersion`, `kind`, `metadata`, and the rest."""
 
 Target: TypeAlias = str
-"""Which API server: `GARDEN`, or a shoot as `<namespace>/<name>` (a garden name has no slash)."""
+"""Which API server: `GARDEN`, `RUNTIME`, or a shoot as `<namespace>/<name>` (the others have no slash)."""
 
 GARDEN: Target = "garden"
+RUNTIME: Target = "runtime"
+"""The cluster that gardener-operator and the garden itself run in."""
 
 
 @dataclass(frozen=True, order=True)
@@ -84,9 +86,16 @@ class Element:
 
     key: str
     value: str
+    also: tuple[tuple[str, str], ...] = ()
+    """Further fields of a key that is made of several, as in `[kind=Extension,type=audit]`."""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The whole key, as fields of the element that it names."""
+        return {self.key: self.value, **dict(self.also)}
 
     def __str__(self) -> str:
-        return f"[{self.key}={self.value}]"
+        return f"[{','.join(f'{key}={value}' for key, value in self.fields.items())}]"
 
 
 Step: TypeAlias = str | Element

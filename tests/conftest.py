@@ -12,6 +12,7 @@ import pytest
 from tests.control_plane.build import binaries
 from tests.control_plane.garden import Garden
 from tests.control_plane.landscape import Landscape
+from tests.control_plane.oracle import oracle
 from tests.control_plane.toolchain import BuildError
 
 _SKIPPED = os.environ.get("SHOOT_GITOPS_CONTROL_PLANE") == "skip"
@@ -26,14 +27,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Build the servers before the first test, whose time limit is shorter than a build; progress stays visible."""
-    wanted = any(item.get_closest_marker("control_plane") for item in session.items)
-    if _SKIPPED or not wanted or session.config.option.collectonly:
+    """Build servers and oracles before the first test, whose time limit is shorter; progress stays visible."""
+    if session.config.option.collectonly:
         return
+    marks = [mark for item in session.items for mark in item.iter_markers()]
     capture = session.config.pluginmanager.getplugin("capturemanager")
     try:
         with capture.global_and_fixture_disabled():
-            binaries()
+            if not _SKIPPED and any(mark.name == "control_plane" for mark in marks):
+                binaries()
+            for folder in sorted({mark.args[0] for mark in marks if mark.name == "oracle"}):
+                oracle(session.config.rootpath / folder)
     except BuildError as error:
         raise pytest.UsageError(str(error)) from error
 

@@ -24,7 +24,9 @@ from gitops.cli.options import (
 )
 from gitops.cli.terminal import stdout_style
 from gitops.cli.world import Where
-from gitops.desired.compose import Desired, compose
+from gitops.clock import SystemClock
+from gitops.desired.compose import Desired
+from gitops.desired.whole import compose_whole
 from gitops.pipeline import plan as make_plan
 from gitops.plan.changes import Plan
 from gitops.plan.document import digest, plan_document
@@ -116,8 +118,8 @@ def status(overlay: str | None, source: Source, where: Where, output: str) -> in
     desired = _desired(source, overlay)
     with where.opened(desired) as world:
         stored = load_records(world.garden, desired.overlay)
-        planned, observed = make_plan(world, desired)
-    standing = overlay_status(desired, observed, planned.plan, stored.last if stored else None)
+        planned, outlook = make_plan(world, desired)
+    standing = overlay_status(outlook.desired, outlook.shoots, planned.plan, stored.last if stored else None)
     if output == "json":
         click.echo(json.dumps(status_document(standing), indent=2))
     else:
@@ -145,4 +147,4 @@ def history(overlay: str | None, source: Source, where: Where, output: str) -> i
 
 def _desired(source: Source, overlay: str | None) -> Desired:
     with source.opened() as artifact:
-        return compose(artifact, chosen_overlay(artifact, overlay))
+        return compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())

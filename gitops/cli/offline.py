@@ -11,11 +11,11 @@ from gitops.cli.options import Source, chosen_overlay, output_option, overlay_ar
 from gitops.cli.terminal import stdout_style
 from gitops.clock import SystemClock
 from gitops.desired.artifact import Artifact
-from gitops.desired.compose import Desired, compose
-from gitops.desired.image_vectors import read_image_vectors
+from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
-from gitops.desired.render import render_shoot
+from gitops.desired.render import render_registrations, render_shoot
 from gitops.desired.schema import OVERLAY_SCHEMA
+from gitops.desired.whole import compose_whole
 from gitops.errors import InvalidInput, Violation
 from gitops.report.violations import Severity, violations_document, violations_text
 
@@ -45,12 +45,9 @@ def _validation_as(output: str, overlay: str, problems: list[Violation], warning
 
 def _violations(artifact: Artifact, overlay: str) -> tuple[list[Violation], list[Violation]]:
     try:
-        desired = compose(artifact, overlay)
-        images = read_image_vectors(artifact, desired, SystemClock().now())
+        return [], list(compose_whole(artifact, overlay, SystemClock().now()).warnings)
     except InvalidInput as error:
         return error.violations, []
-    else:
-        return [], [*desired.warnings, *images.warnings]
 
 
 @click.command()
@@ -60,7 +57,9 @@ def _violations(artifact: Artifact, overlay: str) -> tuple[list[Violation], list
 def render(overlay: str | None, shoot: str | None, source: Source) -> int:
     """Print the final manifests of OVERLAY, or of one SHOOT of it, as YAML."""
     with source.opened() as artifact:
-        desired = compose(artifact, chosen_overlay(artifact, overlay))
+        desired = compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())
+    if desired.registrations and not shoot:
+        click.echo(render_registrations(desired), nl=False)
     for target in [_target(desired, shoot)] if shoot else desired.shoots:
         click.echo(render_shoot(desired.shoots[target]), nl=False)
     return Exit.OK

@@ -108,15 +108,27 @@ def source_options(function: F) -> F:
 
 
 def kubeconfig_options(function: F) -> F:
-    """`--kubeconfig`, handed over as `where`."""
+    """`--kubeconfig` and `--runtime-kubeconfig`, handed over as one `where`."""
 
     @functools.wraps(function)
-    def with_where(*, kubeconfig: Path | None, sandbox: bool = False, time_scale: float = 1.0, **others: Any) -> Any:
-        return function(where=Where(kubeconfig, sandbox, time_scale), **others)
+    def with_where(
+        *,
+        kubeconfig: Path | None,
+        runtime_kubeconfig: Path | None,
+        sandbox: bool = False,
+        time_scale: float = 1.0,
+        **others: Any,
+    ) -> Any:
+        return function(where=Where(kubeconfig, sandbox, time_scale, runtime_kubeconfig), **others)
 
     what = "The garden's kubeconfig; KUBECONFIG and in-cluster credentials otherwise."
+    runtime = "Of the garden's runtime cluster, where operator Extensions are declared."
     path = click.Path(dir_okay=False, path_type=Path)
-    return click.option("--kubeconfig", type=path, metavar="FILE", help=what)(cast("F", with_where))
+    options = (
+        click.option("--runtime-kubeconfig", type=path, metavar="FILE", help=runtime),
+        click.option("--kubeconfig", type=path, metavar="FILE", help=what),
+    )
+    return functools.reduce(lambda command, option: option(command), options, cast("F", with_where))
 
 
 def world_options(function: F) -> F:

@@ -20,7 +20,8 @@ from gitops.cli.options import (
 from gitops.cli.progress import shown_progress
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
-from gitops.desired.compose import compose
+from gitops.clock import SystemClock
+from gitops.desired.whole import compose_whole
 from gitops.pipeline import Pace
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
@@ -68,7 +69,7 @@ def reconcile(
     Exits with 0 when converged, 1 on an error, 3 when it waits and nothing is wrong, 4 when it was stopped.
     """
     with source.opened() as artifact:
-        desired = compose(artifact, chosen_overlay(artifact, overlay))
+        desired = compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
     try:
         with where.opened(desired) as world, shown_progress(world.clock) as show_progress:

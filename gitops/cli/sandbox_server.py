@@ -28,7 +28,7 @@ A landscape with {shoots} Shoots is at {url}.
 
 Break something and look again:
 
-  kubectl -n {namespace} patch shoot {name} --type merge -p '{{"spec":{{"extensions":[]}}}}'
+  kubectl -n {namespace} patch shoot {name} --type merge -p '{patch}'
   gitops plan {overlay}
 
 Ctrl-C ends it."""
@@ -97,6 +97,7 @@ def _instructions(desired: Desired, kubeconfig: Path, url: str, shoots: int) -> 
         overlay=desired.overlay.name,
         namespace=namespace,
         name=name,
+        patch='{"spec":{"extensions":[{"type":"shoot-dns-service"}]}}',  # what many a how-to says, and what wipes
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from gitops.desired.compose import Desired
 from gitops.kube.cluster import Cluster
 from gitops.kube.kubeconfig import connect, open_garden
 from gitops.live.access import ShootAccess
-from gitops.manifest import GARDEN
+from gitops.manifest import GARDEN, RUNTIME
 from gitops.pipeline import World
 
 
@@ -25,6 +25,8 @@ class Where:
     kubeconfig: Path | None
     sandbox: bool
     time_scale: float
+    runtime_kubeconfig: Path | None = None
+    """Of the cluster that gardener-operator runs in; None where no operator Extension is declared."""
 
     @contextmanager
     def opened(self, desired: Desired) -> Iterator[World]:
@@ -33,20 +35,20 @@ class Where:
         Raises:
             CredentialsError: there is no kubeconfig that could be used.
         """
-        opening = sandbox_world(desired, self.time_scale) if self.sandbox else _garden_world(self.kubeconfig)
+        opening = sandbox_world(desired, self.time_scale) if self.sandbox else self._garden_world()
         with opening as world:
             yield world
 
-
-@contextmanager
-def _garden_world(kubeconfig: Path | None) -> Iterator[World]:
-    """The garden that a kubeconfig leads to, and the shoots behind it; None finds it as kubectl does."""
-    clock = SystemClock()
-    transport = open_garden(os.environ, file=kubeconfig)
-    garden = Cluster(transport, target=GARDEN)
-    access = ShootAccess(garden, connect, clock=clock.now)
-    try:
-        yield World(garden, access, clock)
-    finally:
-        access.close()
-        transport.close()
+    @contextmanager
+    def _garden_world(self) -> Iterator[World]:
+        """The garden that the kubeconfig leads to, and the shoots behind it; None finds it as kubectl does."""
+        clock = SystemClock()
+        with ExitStack() as stack:
+            transport = stack.enter_context(closing(open_garden(os.environ, file=self.kubeconfig)))
+            garden = Cluster(transport, target=GARDEN)
+            access = stack.enter_context(closing(ShootAccess(garden, connect, clock=clock.now)))
+            runtime = None
+            if self.runtime_kubeconfig is not None:
+                way = stack.enter_context(closing(open_garden({}, file=self.runtime_kubeconfig)))
+                runtime = Cluster(way, target=RUNTIME)
+            yield World(garden, access, clock, runtime=runtime)

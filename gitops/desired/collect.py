@@ -1,4 +1,4 @@
-"""The documents an overlay names: its Shoots, and what may go inside them, each checked by itself."""
+"""The documents an overlay names: Shoots, registrations, and what may go inside the Shoots, each checked by itself."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from gitops.desired.overlay import Overlay
 from gitops.desired.paths import manifest_files
 from gitops.desired.selector import Selector, selects
 from gitops.desired.validate import policy_violations, shoot_violations
+from gitops.desired.validate_registration import is_registration, registration_violations
 from gitops.errors import InvalidInput, Violation
-from gitops.manifest import Target, shoot_target
+from gitops.gardener.registration_fields import registration_ref
+from gitops.manifest import Ref, Target, shoot_target
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Declared:
 
     shoots: Mapping[Target, Document]
     """Every sound Shoot, sorted by target."""
+    registrations: Mapping[Ref, Document]
+    """Every sound registration, sorted by its Ref."""
     policies: tuple[tuple[Selector | None, tuple[Document, ...]], ...]
     """For each of the overlay's policy sources its selector and its sound documents."""
     violations: tuple[Violation, ...]
@@ -37,9 +41,9 @@ def collect(artifact: Artifact, overlay: Overlay, cache: DocumentCache) -> Decla
         SourceError: the artifact cannot be read.
     """
     collecting = _Collecting(artifact, overlay, cache)
-    shoots = collecting.shoots()
+    shoots, registrations = collecting.resources()
     policies = tuple((source.shoots, collecting.policies(source.path, source.line)) for source in overlay.policies)
-    return Declared(shoots, policies, tuple(collecting.violations))
+    return Declared(shoots, registrations, policies, tuple(collecting.violations))
 
 
 class _Collecting:
@@ -50,23 +54,32 @@ class _Collecting:
         self._cache = cache
         self._checked: dict[tuple[str, int, tuple[str | int, ...]], tuple[Document, ...]] = {}
 
-    def shoots(self) -> dict[Target, Document]:
+    def resources(self) -> tuple[dict[Target, Document], dict[Ref, Document]]:
         resources_line = line_of(self._overlay_document(), ("spec", "resources"))
-        found: dict[Target, Document] = {}
+        shoots: dict[Target, Document] = {}
+        registrations: dict[tuple[str, ...], Document] = {}
         files = [file for path in self._overlay.resources for file in self._files(path, resources_line)]
         for document in self._documents(list(dict.fromkeys(files))):
-            wrong = shoot_violations(document, self._overlay.garden.namespaces)
+            registers = is_registration(document)
+            if registers:
+                wrong = registration_violations(document)
+            else:
+                wrong = shoot_violations(document, self._overlay.garden.namespaces)
             self.violations.extend(wrong)
             if wrong:
                 continue
-            first = found.setdefault(shoot_target(document.manifest), document)
+            if registers:
+                first = registrations.setdefault(registration_ref(document.manifest).identity, document)
+            else:
+                first = shoots.setdefault(shoot_target(document.manifest), document)
             if first is not document:
-                message = f"the Shoot is declared in {first.file}:{first.line} as well: keep one"
+                message = f"the {document.manifest['kind']} is declared in {first.file}:{first.line} as well: keep one"
                 self.violations.append(document.violation("declared-twice", message))
-        if not found and not self.violations:
+        if not shoots and not self.violations:
             message = "the overlay's resources hold no Shoot: an empty state is never applied"
             self.violations.append(Violation(self._overlay.file, resources_line, "", "no-shoots", message))
-        return dict(sorted(found.items()))
+        by_ref = {registration_ref(document.manifest): document for document in registrations.values()}
+        return dict(sorted(shoots.items())), dict(sorted(by_ref.items()))
 
     def policies(self, path: str, line: int) -> tuple[Document, ...]:
         """The sound documents below a path; a document that two sources name is checked, and given, once."""

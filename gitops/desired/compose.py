@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitops.desired.acceptance import refused_policies
 from gitops.desired.artifact import Artifact
@@ -16,6 +16,8 @@ from gitops.desired.patching import Patching
 from gitops.desired.selection import dead_selectors
 from gitops.desired.selector import selects
 from gitops.errors import InvalidInput, Violation
+from gitops.gardener.rolling import Vector
+from gitops.gardener.succession import Move
 from gitops.manifest import GARDEN, Manifest, Ref, State, Target, get, ref_of
 from gitops.nri.acceptance.answers import Answers
 from gitops.nri.siblings import never_read, with_checksums
@@ -44,6 +46,10 @@ class DesiredShoot:
     """The ignore rules that hold for this shoot."""
     origins: Mapping[Ref, Origin]
     """Where each object, and the Shoot itself, is declared."""
+    moves: tuple[Move, ...] = ()
+    """Extensions that take over from others."""
+    vectors: tuple[Vector, ...] = ()
+    """The overlay's image vectors, the same for every shoot; empty until it is known what each extension serves."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,10 @@ class Desired:
     """Sorted by target; never empty."""
     warnings: tuple[Violation, ...]
     """What is allowed and probably not meant."""
+    registrations: State = field(default_factory=dict)
+    """What is written once before all waves: registrations of extensions, with their image vectors, sorted."""
+    origins: Mapping[Ref, Origin] = field(default_factory=dict)
+    """Where each registration is declared."""
 
 
 def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None = None) -> Desired:
@@ -82,17 +92,20 @@ def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None =
         for target, document in declared.shoots.items()
         if (shoot := composition.shoot(target, document)) is not None
     }
+    registrations = {
+        ref: manifest
+        for ref, document in declared.registrations.items()
+        if (manifest := composition.patching.registration(document)) is not None
+    }
     violations = {*declared.violations, *composition.violations, *composition.patching.violations}
     # What a node would refuse is asked about policies that are sound as far as everybody else is concerned.
     violations = violations or set(composition.refused_policies())
     if violations:
         raise InvalidInput(list(violations))
-    warnings = {
-        *dead_selectors(overlay, declared),
-        *composition.patching.unused(),
-        *composition.empty_waves(),
-    } | composition.warnings
-    return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)))
+    warnings = {*dead_selectors(overlay, declared), *composition.patching.unused(), *composition.empty_waves()}
+    warnings |= composition.warnings
+    origins = {ref: Origin(document.file, document.line) for ref, document in declared.registrations.items()}
+    return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)), registrations, origins)
 
 
 class _Composition:
@@ -142,7 +155,8 @@ class _Composition:
         ignored = tuple(rule for rule in self._overlay.ignore if selects(rule.shoots, labels))
         self.warnings |= {_never_read(sources[ref.identity]) for ref in never_read(objects)}
         rolled = with_checksums(dict(sorted(objects.items())))
-        return DesiredShoot(target, patched, rolled, wave.name, ignored, origins)
+        moves = tuple(Move(old, rule.type) for rule in rules for old in rule.replaces)
+        return DesiredShoot(target, patched, rolled, wave.name, ignored, origins, moves)
 
     def _wave(self, document: Document, labels: Mapping[str, str]) -> Wave | None:
         wave = next((wave for wave in self._overlay.waves if selects(wave.shoots, labels)), None)

@@ -11,6 +11,7 @@ from gitops.desired.patches import PatchRule, apply_patch
 from gitops.desired.selector import selects
 from gitops.desired.strategic import PatchError
 from gitops.desired.validate import policy_violations, shoot_violations
+from gitops.desired.validate_registration import is_registration, registration_violations
 from gitops.errors import Violation
 from gitops.manifest import Manifest
 
@@ -43,6 +44,23 @@ class Patching:
         if names[0] != names[1]:
             message = "a patch cannot give a Shoot another name or namespace: that would be another Shoot"
             wrong.append(document.violation("patch-renames-shoot", message))
+        self.violations.extend(wrong)
+        return None if wrong else patched
+
+    def registration(self, document: Document) -> Manifest | None:
+        """A registration with the patches that are for all shoots; None where a patch fails or breaks a rule."""
+        rules = [number for number, rule in enumerate(self._overlay.patches) if rule.shoots is None]
+        self._selected.update(rules)
+        patched = self._patched(document, document.manifest, rules)
+        if patched is None or patched is document.manifest:
+            return patched
+        wrong = registration_violations(replace(document, manifest=patched))
+        if (patched["kind"], patched["metadata"]["name"]) != (
+            document.manifest["kind"],
+            document.manifest["metadata"]["name"],
+        ):
+            message = "a patch cannot give a registration another name: that would be another extension"
+            wrong.append(document.violation("patch-renames-registration", message))
         self.violations.extend(wrong)
         return None if wrong else patched
 
@@ -86,8 +104,9 @@ class Patching:
                 self._refuse(rule, document, f"the patch does not apply to {document.file}:{document.line}: {error}")
                 return None
             if result is None:
-                if document.manifest["kind"] == "Shoot":
-                    self._refuse(rule, document, "a patch cannot delete a Shoot: nothing here ever does")
+                if document.manifest["kind"] == "Shoot" or is_registration(document):
+                    what = document.manifest["kind"]
+                    self._refuse(rule, document, f"a patch cannot delete a {what}: nothing here ever does")
                 return None
             patched = result
         return patched

@@ -49,6 +49,15 @@ def render_shoot(shoot: DesiredShoot) -> str:
     return "".join(parts)
 
 
+def render_registrations(desired: Desired) -> str:
+    """The YAML stream of what comes before all waves; comments name where each object is declared, and its cluster."""
+    parts = []
+    for ref, manifest in desired.registrations.items():
+        origin = desired.origins[ref]
+        parts.append(f"---\n# {origin.file}:{origin.line}, in the {ref.target} cluster\n{to_yaml(manifest)}")
+    return "".join(("# before all waves\n", *parts))
+
+
 def to_yaml(value: Any) -> str:
     """A JSON value as a YAML document, keys in their own order."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=120)

@@ -104,8 +104,8 @@ def shoot_violations(document: Document, namespaces: tuple[str, ...]) -> list[Vi
     manifest = document.manifest
     if manifest["kind"] != "Shoot" or group_of(manifest["apiVersion"]) != _GARDENER:
         message = (
-            f"resources hold Shoots, and {manifest['kind']} ({manifest['apiVersion']}) is not supported in the garden; "
-            "what belongs inside the shoots goes under policies"
+            f"resources hold Shoots and registrations of extensions, and {manifest['kind']} ({manifest['apiVersion']}) "
+            "is not supported in the garden; what belongs inside the shoots goes under policies"
         )
         return [document.violation("not-a-shoot", message, "kind")]
     if manifest["apiVersion"] != SHOOT_API:
@@ -179,7 +179,9 @@ def policy_violations(document: Document) -> list[Violation]:
     manifest = document.manifest
     group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
     if group in _GARDEN_GROUPS:
-        message = f"{kind} ({group}) is an object of the garden; Shoots go under resources, and only they do"
+        message = (
+            f"{kind} ({group}) is an object of the garden: Shoots and registrations go under resources, nothing else"
+        )
         return [document.violation("garden-object", message, "kind")]
     if group == _OURS:
         message = f"{kind} is for this tool and no server: name the folder of the policies, not one above it"

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-import jsonpatch
-
+from gitops.gardener.rolling import Vector, unrolled, vectors_for
 from gitops.gardener.shoot_fields import SHOOT_LISTS, shoot_rules
-from gitops.gardener.shoot_record import RECORD_ANNOTATION, ShootRecord, read_record, unseen_before
-from gitops.manifest import Manifest, Path, get
-from gitops.ownership.field_set import FieldSet, declared_fields
+from gitops.gardener.shoot_record import ShootRecord, read_record, unseen_before
+from gitops.gardener.succession import Move, inherited
+from gitops.manifest import Element, Manifest, Path, get
+from gitops.ownership.field_record import annotated, guarded_patch, owned_fields, with_record, without_identity
+from gitops.ownership.field_set import FieldSet
 from gitops.ownership.merge import ABSENT, Difference, lookup, merge
 
-_IDENTITY = {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
+OPERATION = "gardener.cloud/operation"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms an overlay writes one Shoot."""
+
+    overlay: str
+    """Who owns the fields."""
+    kinds: frozenset[tuple[str, str]] = frozenset()
+    """apiVersion and kind of what the overlay declares inside the shoot."""
+    ignored: Callable[[Path], str] = lambda _: ""
+    """Why the overlay leaves a path alone, or empty."""
+    vectors: tuple[Vector, ...] = ()
+    """Every image vector that the overlay declares, whether or not it concerns this shoot."""
+    moves: tuple[Move, ...] = ()
+    """Extensions that take over from others."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +50,8 @@ class ShootMerge:
     """Whether the record must be written although no declared field differs."""
     previous_overlay: str
     """Which overlay wrote the Shoot last; empty when none did."""
+    rolls: tuple[str, ...] = ()
+    """Extensions with whose images the shoot has not been reconciled yet."""
 
     @property
     def writes(self) -> bool:
@@ -44,87 +63,72 @@ class ShootMerge:
         """Whether Gardener has something to do afterwards."""
         return any(d.path[0] == "spec" and not d.kept for d in self.differences)
 
+    @property
+    def confined(self) -> bool:
+        """Whether what is written takes effect in the maintenance window only, and nobody may hasten it."""
+        return bool(get(self.live, "spec", "maintenance", "confineSpecUpdateRollout"))
 
-def owned_fields(declared: Manifest) -> dict[Path, Any]:
-    """The fields of a declared Shoot that the pipeline owns: all but those that name it."""
-    return {p: v for p, v in declared_fields(declared, SHOOT_LISTS) if p not in _IDENTITY}
+    @property
+    def triggers(self) -> bool:
+        """Whether the patch asks Gardener for a reconcile, as nothing else in it would bring one.
+
+        The annotation must not be combined with a change of the spec: it would stay, and the next write of anybody
+        would reconcile once more. A shoot that was never reconciled takes the present images anyway, and so does one
+        that wakes up; a Failed one is nobody's to retry but a person's.
+        """
+        asleep = get(self.live, "spec", "hibernation", "enabled")
+        running = get(self.live, "status", "lastOperation", "state") not in {None, "Failed"}
+        return bool(self.rolls) and running and not (self.changes_spec or self.confined or asleep)
 
 
-def merge_shoot(
-    declared: Manifest,
-    live: Manifest,
-    *,
-    overlay: str,
-    kinds: frozenset[tuple[str, str]],
-    ignored: Callable[[Path], str],
-) -> ShootMerge:
+def merge_shoot(declared: Manifest, live: Manifest, terms: Terms) -> ShootMerge:
     """Merge what git declares into a live Shoot.
 
     Args:
         declared: the Shoot as the overlay composes it; partial is fine.
         live: the Shoot as the garden has it.
-        overlay: who owns the fields.
-        kinds: apiVersion and kind of what the overlay declares inside the shoot.
-        ignored: why the overlay leaves a path alone, or empty.
+        terms: who declares it, and what else belongs to it.
 
     Raises:
         Refused: the live record cannot be read.
     """
     before = read_record(live) or ShootRecord("", frozenset(), frozenset(), None)
-    outcome = merge(_without_identity(declared), before.fields, live, shoot_rules(declared, ignored))
-    left = _left_entries(before.fields, frozenset(owned_fields(declared)), ignored)
+    outcome = merge(without_identity(declared), before.fields, live, shoot_rules(declared, terms.ignored))
+    left = _left_entries(before.fields, frozenset(owned_fields(declared, SHOOT_LISTS)), terms.ignored)
     merged, differences = _switch_off_left_entries(outcome.merged, outcome.differences, live, left)
-    record = replace(before, overlay=overlay, fields=_owned(declared, ignored), kinds=before.kinds | kinds)
-    return ShootMerge(live, merged, differences, record, record != before, before.overlay)
+    differences = (*differences, *_inherit(merged, live, terms.moves))
+    vectors = vectors_for(merged, terms.vectors)
+    record = replace(
+        before,
+        overlay=terms.overlay,
+        fields=_owned(declared, terms.ignored),
+        kinds=before.kinds | terms.kinds,
+        vectors=vectors,
+    )
+    rolls = unrolled(before.vectors, vectors, terms.vectors)
+    return ShootMerge(live, merged, differences, record, record != before, before.overlay, rolls)
 
 
 def patch_of(outcome: ShootMerge, server_time: datetime) -> list[dict[str, Any]]:
-    """The JSON patch that turns the live Shoot into the merged one, guarded by the version it was computed from.
-
-    The guard is a `replace` of resourceVersion, which a server answers with 409 when it is stale; a failing
-    `test` would be an unspecific 422.
+    """The guarded JSON patch that turns the live Shoot into the merged one.
 
     Args:
         outcome: the merge to write.
         server_time: when the live object was read, by the garden's clock.
     """
     record = outcome.record
-    if outcome.changes_spec:
+    if outcome.changes_spec or (outcome.rolls and outcome.confined):
         record = replace(record, changed_at=unseen_before(outcome.live, server_time))
     merged = with_record(outcome.merged, record)
-    guard = {
-        "op": "replace",
-        "path": "/metadata/resourceVersion",
-        "value": outcome.live["metadata"]["resourceVersion"],
-    }
-    return [guard, *jsonpatch.make_patch(outcome.live, merged).patch]
+    return guarded_patch(outcome.live, annotated(merged, {OPERATION: "reconcile"}) if outcome.triggers else merged)
 
 
-def new_shoot(
-    declared: Manifest,
-    *,
-    overlay: str,
-    kinds: frozenset[tuple[str, str]],
-    ignored: Callable[[Path], str] = lambda _: "",
-) -> Manifest:
-    """A declared Shoot ready to be created, with its record; ignored fields get their first value from git.
-
-    Args:
-        declared: the Shoot as the overlay composes it.
-        overlay: who owns the fields.
-        kinds: apiVersion and kind of what the overlay declares inside the shoot.
-        ignored: why the overlay leaves a path alone from then on, or empty.
-    """
-    record = ShootRecord(overlay, _owned(declared, ignored), kinds, None)
-    return with_record(declared, record)
-
-
-def with_record(shoot: Manifest, record: ShootRecord) -> Manifest:
-    """The same Shoot with the record in its annotation."""
-    recorded = copy.deepcopy(shoot)
-    annotations = recorded["metadata"].get("annotations") or {}
-    recorded["metadata"]["annotations"] = {**annotations, RECORD_ANNOTATION: record.text()}
-    return recorded
+def new_shoot(declared: Manifest, terms: Terms) -> Manifest:
+    """A declared Shoot ready to be created, with its record; ignored fields get their first value from git."""
+    vectors = vectors_for(declared, terms.vectors)
+    return with_record(
+        declared, ShootRecord(terms.overlay, _owned(declared, terms.ignored), terms.kinds, None, vectors)
+    )
 
 
 def missing_for_creation(declared: Manifest) -> tuple[str, ...]:
@@ -141,13 +145,7 @@ def missing_for_creation(declared: Manifest) -> tuple[str, ...]:
 
 
 def _owned(declared: Manifest, ignored: Callable[[Path], str]) -> FieldSet:
-    return frozenset(path for path in owned_fields(declared) if not ignored(path))
-
-
-def _without_identity(declared: Manifest) -> Manifest:
-    metadata = {k: v for k, v in declared["metadata"].items() if k not in {"name", "namespace"}}
-    parts = {"metadata": metadata, "spec": declared.get("spec")}
-    return {key: part for key, part in parts.items() if part}
+    return frozenset(path for path in owned_fields(declared, SHOOT_LISTS) if not ignored(path))
 
 
 def _left_entries(before: FieldSet, declared: FieldSet, ignored: Callable[[Path], str]) -> tuple[Path, ...]:
@@ -177,3 +175,21 @@ def _switch_off_left_entries(
         rest = tuple(difference for difference in differences if difference.path != switch)
         differences = (*rest, Difference(switch, lookup(live, switch), desired=True))
     return merged, differences
+
+
+def _inherit(merged: Manifest, live: Manifest, moves: Iterable[Move]) -> list[Difference]:
+    """Give each new extension what it inherits, in `merged`, when its entry comes into being.
+
+    It is a first value, owned by nobody: from then on it is the business of whoever changes it.
+    """
+    differences = []
+    for move in moves:
+        at: Path = ("spec", "extensions", Element("type", move.new))
+        entry = lookup(merged, at)
+        if entry is ABSENT or "providerConfig" in entry or lookup(live, at) is not ABSENT:
+            continue
+        old = lookup(merged, ("spec", "extensions", Element("type", move.old), "providerConfig"))
+        if config := inherited(move.old, old):
+            entry["providerConfig"] = copy.deepcopy(config)
+            differences.append(Difference((*at, "providerConfig"), ABSENT, config))
+    return differences

@@ -1,45 +1,36 @@
-"""What the pipeline remembers on a Shoot: an annotation, written in the same patch as what it speaks of.
-
-It holds paths and never values. A Shoot's extensions are an atomic list to an API server, so managed fields cannot
-tell whose an entry is; this can.
-"""
+"""What the pipeline remembers on a Shoot, in the annotation of `gitops.ownership.field_record`."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from gitops.errors import Refused
-from gitops.manifest import Manifest, get, shoot_target
-from gitops.ownership.field_set import FieldSet, from_fields_v1, to_fields_v1
-
-RECORD_ANNOTATION = "shoot-gitops/owned"
+from gitops.manifest import Manifest, get
+from gitops.ownership.field_record import FieldRecord, field_record, read_annotation
 
 
 @dataclass(frozen=True)
-class ShootRecord:
+class ShootRecord(FieldRecord):
     """Which overlay owns which fields of a Shoot, and which kinds of objects inside it."""
 
-    overlay: str
-    fields: FieldSet
-    """What the overlay declared when it wrote last."""
     kinds: frozenset[tuple[str, str]]
     """apiVersion and kind of what the overlay may hold inside the shoot; widened before anything is applied there, so
     that what a killed run left behind is found."""
     changed_at: datetime | None
-    """No operation that ended before this, by the garden's clock, has seen our last change of the spec; None when
-    no spec was ever changed."""
+    """No operation that ended before this, by the garden's clock, has seen our last change; None when there was
+    none that a window could hold back."""
+    vectors: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    """Name and digest of each image vector that the shoot was rolled with, or is to be by its next reconcile."""
 
-    def text(self) -> str:
-        """The annotation's value: compact JSON with stable order."""
-        stored = {
-            "overlay": self.overlay,
-            "fields": to_fields_v1(self.fields),
+    def stored(self) -> dict[str, Any]:
+        """What the annotation says, as JSON."""
+        return {
+            **super().stored(),
             "kinds": sorted(self.kinds),
             **({"changedAt": timestamp(self.changed_at)} if self.changed_at else {}),
+            **({"vectors": dict(sorted(self.vectors))} if self.vectors else {}),
         }
-        return json.dumps(stored, separators=(",", ":"))
 
 
 def read_record(shoot: Manifest) -> ShootRecord | None:
@@ -48,22 +39,28 @@ def read_record(shoot: Manifest) -> ShootRecord | None:
     Raises:
         Refused: there is one and it cannot be read, so that it is unknown which fields are ours.
     """
-    text = get(shoot, "metadata", "annotations", RECORD_ANNOTATION)
-    if text is None:
-        return None
-    try:
-        stored = json.loads(text)
-        return ShootRecord(
-            overlay=str(stored["overlay"]),
-            fields=from_fields_v1(stored["fields"]),
-            kinds=frozenset((str(version), str(kind)) for version, kind in stored["kinds"]),
-            changed_at=parse_timestamp(stored["changedAt"]) if "changedAt" in stored else None,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Refused(
-            f"Shoot {shoot_target(shoot)}: the annotation {RECORD_ANNOTATION} cannot be read ({error}), so it is "
-            "unknown which fields are ours; remove the annotation to start over: nothing is then taken away"
-        ) from error
+    return read_annotation(shoot, _shoot_record)
+
+
+def has_vectors(shoot: Manifest) -> bool:
+    """Whether the pipeline ever rolled image vectors on a live Shoot.
+
+    Raises:
+        Refused: what it wrote there cannot be read.
+    """
+    record = read_record(shoot)
+    return record is not None and bool(record.vectors)
+
+
+def _shoot_record(stored: dict[str, Any]) -> ShootRecord:
+    own = field_record(stored)
+    return ShootRecord(
+        overlay=own.overlay,
+        fields=own.fields,
+        kinds=frozenset((str(version), str(kind)) for version, kind in stored["kinds"]),
+        changed_at=parse_timestamp(stored["changedAt"]) if "changedAt" in stored else None,
+        vectors=frozenset((str(name), str(digest)) for name, digest in stored.get("vectors", {}).items()),
+    )
 
 
 def unseen_before(shoot: Manifest, server_time: datetime) -> datetime:

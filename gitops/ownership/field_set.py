@@ -26,17 +26,19 @@ def declared_fields(manifest: Any, lists: ListKeys, at: Path = ()) -> Iterator[t
     if isinstance(manifest, Mapping) and manifest:
         for key, value in manifest.items():
             yield from declared_fields(value, lists, (*at, key))
-    elif isinstance(manifest, list) and (rule := keyed(lists, at)) and _all_named(manifest, rule.key):
-        for element in manifest:
-            yield from declared_fields(element, lists, (*at, Element(rule.key, str(element[rule.key]))))
+    elif isinstance(manifest, list) and (steps := _steps(manifest, lists, at)) is not None:
+        for step, element in zip(steps, manifest, strict=True):
+            yield from declared_fields(element, lists, (*at, step))
     elif manifest is not None and at:
         yield at, manifest
 
 
-def _all_named(elements: list[Any], key: str) -> bool:
-    """Whether the key tells every element from every other; otherwise the list is one value."""
-    names = [element.get(key) if isinstance(element, Mapping) else None for element in elements]
-    return None not in names and len(set(map(str, names))) == len(names)
+def _steps(elements: list[Any], lists: ListKeys, at: Path) -> list[Element] | None:
+    """The steps to the elements of a list whose key tells every element from every other; None for one value."""
+    if (rule := keyed(lists, at)) is None:
+        return None
+    steps = [step for element in elements if (step := rule.step(element)) is not None]
+    return steps if len(set(steps)) == len(elements) else None
 
 
 def to_fields_v1(fields: FieldSet) -> dict[str, Any]:
@@ -66,7 +68,7 @@ def from_fields_v1(stored: Mapping[str, Any], at: Path = ()) -> FieldSet:
 
 def _stored(step: Step) -> str:
     if isinstance(step, Element):
-        return "k:" + json.dumps({step.key: step.value}, separators=(",", ":"))
+        return "k:" + json.dumps(step.fields, separators=(",", ":"))
     return "f:" + step
 
 
@@ -76,7 +78,7 @@ def _step(name: str) -> Step:
         return rest
     if kind == "k":
         parsed = json.loads(rest)
-        if isinstance(parsed, dict) and len(parsed) == 1:
-            (key, value), *_ = parsed.items()
-            return Element(key, str(value))
-    raise ValueError(f"{name}: neither a field nor an element with one key")
+        if isinstance(parsed, dict) and parsed:
+            (key, value), *also = ((field, str(text)) for field, text in parsed.items())
+            return Element(key, value, tuple(also))
+    raise ValueError(f"{name}: neither a field nor an element with a key")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gitops.manifest import Element, Manifest, Path, Step, get
+from gitops.ownership.lists import names
 
 Operation = Literal["Apply", "Update"]
 """Server-side apply, or any other write."""
@@ -78,7 +79,7 @@ def _owned_depth(tree: Mapping[str, Any], path: Path) -> int:
 def _matches(name: str, step: Step) -> bool:
     kind, _, rest = name.partition(":")
     if isinstance(step, Element):
-        return kind == "k" and str(json.loads(rest).get(step.key)) == step.value
+        return kind == "k" and names(step, json.loads(rest))
     return kind == "f" and rest == step
 
 

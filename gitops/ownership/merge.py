@@ -90,6 +90,14 @@ def merge(declared: Manifest, owned_before: FieldSet, live: Manifest, rules: Mer
     return Merge(merged, tuple(differences))
 
 
+def with_fields(manifest: Manifest, fields: Mapping[Path, Any]) -> Manifest:
+    """The same manifest with these fields set."""
+    changed = copy.deepcopy(manifest)
+    for path, value in fields.items():
+        _set(changed, path, value)
+    return changed
+
+
 def stale_fields(declared: Mapping[Path, Any], before: FieldSet, lists: ListKeys) -> tuple[Path, ...]:
     """What goes away, elements' keys last: an element whole, where its defining field was ours.
 
@@ -128,12 +136,12 @@ def _retire(merged: Manifest, live: Manifest, path: Path, rules: MergeRules, hel
 
 def _names_element(path: Path) -> bool:
     """Whether the path is the very field that names an element, such as `/spec/extensions/[type=x]/type`."""
-    return len(path) > 1 and isinstance(path[-2], Element) and path[-1] == path[-2].key
+    return len(path) > 1 and isinstance(path[-2], Element) and path[-1] in path[-2].fields
 
 
 def _is_bare(value: Any, step: Step) -> bool:
     """Whether nothing is left of an element but its key."""
-    return isinstance(step, Element) and value == {step.key: step.value}
+    return isinstance(step, Element) and value == step.fields
 
 
 def _element_defined_at(path: Path, before: FieldSet, declared: Collection[Path], lists: ListKeys) -> Path | None:
@@ -160,7 +168,7 @@ def _descend(node: Any, step: Any, empty: Any) -> Any:
     if isinstance(step, Element):
         index = index_of(node, step)
         if index is None:
-            node.append({step.key: step.value})
+            node.append(step.fields)
             index = len(node) - 1
         return node[index]
     if not isinstance(node.get(step), type(empty)):

@@ -91,10 +91,12 @@ class Plan:
     """The commit, 40 hex digits."""
     waves: tuple[WavePlan, ...]
     warnings: tuple[str, ...] = ()
+    garden: tuple[Change, ...] = ()
+    """What happens once before all waves, to registrations of extensions: the `garden` wave, which has no shoots."""
 
     def changes(self) -> tuple[Change, ...]:
-        """Every change of every shoot, in order."""
-        return tuple(c for wave in self.waves for shoot in wave.shoots for c in shoot.changes)
+        """Every change, of registrations and of every shoot, in order."""
+        return (*self.garden, *(c for wave in self.waves for shoot in wave.shoots for c in shoot.changes))
 
     def summary(self) -> dict[str, int]:
         """How many objects each action concerns, every action named."""

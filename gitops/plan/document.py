@@ -6,11 +6,13 @@ import hashlib
 import json
 from typing import Any
 
-from gitops.manifest import pointer
+from gitops.manifest import Target, pointer
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Change, FieldChange, Plan
 
 API_VERSION = "shoot-gitops/v1alpha1"
+GARDEN_WAVE = "garden"
+"""The name of what comes before all waves, in plans and records."""
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -42,20 +44,18 @@ def _body(plan: Plan) -> dict[str, Any]:
         "summary": plan.summary(),
         "warnings": list(plan.warnings),
         "waves": [
-            {
-                "name": wave.name,
-                "shoots": [
-                    {
-                        "shoot": shoot.shoot,
-                        "changes": [_change(change) for change in shoot.changes],
-                        "notes": list(shoot.notes),
-                    }
-                    for shoot in wave.shoots
-                ],
-            }
-            for wave in plan.waves
+            *([_wave(GARDEN_WAVE, [_shoot(None, plan.garden)])] if plan.garden else []),
+            *(_wave(wave.name, [_shoot(s.shoot, s.changes, s.notes) for s in wave.shoots]) for wave in plan.waves),
         ],
     }
+
+
+def _wave(name: str, shoots: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"name": name, "shoots": shoots}
+
+
+def _shoot(shoot: Target | None, changes: tuple[Change, ...], notes: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"shoot": shoot, "changes": [_change(change) for change in changes], "notes": list(notes)}
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from gitops.desired.compose import DesiredShoot
 from gitops.desired.overlay import ADOPTABLE, Overlay
 from gitops.errors import Absent, ApiError, Violation
 from gitops.manifest import Manifest, Path, Ref, get, pointer
+from gitops.nri.chart_owned import WAYS_OUT, is_left_alone
 from gitops.nri.resolution import Stage, is_policy, stage
 from gitops.nri.schema.pruning import pruned_by_crd
 from gitops.ownership import FIELD_MANAGER
 from gitops.ownership.applyset import applyset_id, member_labels, set_of
 from gitops.ownership.managers import Writer, owned_paths, writer_of
 from gitops.ownership.merge import ABSENT
-from gitops.ownership.owners import foreign_owner
+from gitops.ownership.owners import Tool, foreign_owner
 from gitops.plan.changes import Action, Change, FieldChange
 from gitops.plan.covering import is_covered
 from gitops.plan.diff import comparable, differences
@@ -219,6 +220,10 @@ def foreign_claim(live: Manifest, overlay: Overlay) -> str:
     owner = foreign_owner(live, applyset=applyset_id(overlay.name))
     if owner is None or owner.tool in overlay.adopt:
         return ""
+    if owner.tool is Tool.GARDENER and is_left_alone(live):
+        return ""
+    if owner.tool is Tool.GARDENER and is_policy(live):
+        return f"{owner.claim}: {WAYS_OUT}"
     remedy = "remove it there"
     if owner.tool in ADOPTABLE:
         remedy += f", or let this overlay take it over (spec.adopt: [{owner.tool.value}])"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gitops.errors import ApiError, GitopsError
-from gitops.manifest import Manifest, Ref, State
+from gitops.manifest import Manifest, Ref, State, Target
 
 Kind = tuple[str, str]
 """apiVersion and kind."""
@@ -48,6 +48,23 @@ class Unobserved:
     """Nobody has looked, and why not."""
 
     reason: str
+
+
+@dataclass(frozen=True)
+class ObservedRegistrations:
+    """The registrations of extensions at one moment, in the garden and in the runtime cluster."""
+
+    objects: State = field(default_factory=dict)
+    """Every object of the kinds that concern us, declared or not."""
+    installations: tuple[Manifest, ...] = ()
+    """Every ControllerInstallation: one per extension and seed."""
+    unserved: frozenset[tuple[Target, str, str]] = frozenset()
+    """Target, apiVersion and kind of what a server does not serve."""
+    server_time: datetime | None = None
+    """When they were read, by the garden's clock; None when nobody looked."""
+
+
+NO_REGISTRATIONS = ObservedRegistrations()
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from gitops.gardener.shoot_record import read_record
 from gitops.manifest import Manifest, Target
 from gitops.plan.changes import Action, Change, Plan, ShootPlan, WavePlan
 from gitops.plan.inside import foreign_claim, plan_inside
-from gitops.plan.observed import Inside, Kind, Observed, Unobserved
+from gitops.plan.observed import NO_REGISTRATIONS, Inside, Kind, Observed, ObservedRegistrations, Unobserved
 from gitops.plan.policies import foresee_policies, review_policies
 from gitops.plan.policy_scene import policy_scene
-from gitops.plan.shoot import declared_kinds, shoot_after, shoot_change
+from gitops.plan.registrations import plan_registrations
+from gitops.plan.shoot import declared_kinds, shoot_after, shoot_change, shoot_notes
 
 
 class Prune(Enum):
@@ -60,15 +61,25 @@ def kinds_inside(desired: DesiredShoot, live: Manifest | None) -> tuple[Kind, ..
     return tuple(sorted(declared_kinds(desired) | (record.kinds if record else frozenset())))
 
 
-def make_plan(desired: Desired, observed: Mapping[Target, Observed]) -> Planned:
+def make_plan(
+    desired: Desired,
+    observed: Mapping[Target, Observed],
+    registrations: ObservedRegistrations = NO_REGISTRATIONS,
+) -> Planned:
     """The plan of one run.
 
+    Args:
+        desired: what git declares.
+        observed: every shoot of it.
+        registrations: those of the garden, where any is declared or needed.
+
     Raises:
-        Refused: what the pipeline wrote on a Shoot earlier cannot be read.
+        Refused: what the pipeline wrote on a Shoot or a registration earlier cannot be read.
     """
     overlay = desired.overlay
+    before = plan_registrations(desired, registrations)
     plans: dict[Target, ShootPlan] = {}
-    problems: list[Violation] = []
+    problems: list[Violation] = [*before.problems]
     for target, shoot in desired.shoots.items():
         plans[target], found = plan_shoot(shoot, overlay, observed[target])
         problems += found
@@ -78,7 +89,8 @@ def make_plan(desired: Desired, observed: Mapping[Target, Observed]) -> Planned:
         WavePlan(wave.name, tuple(plans[t] for t, shoot in desired.shoots.items() if shoot.wave == wave.name))
         for wave in overlay.waves
     )
-    plan = Plan(overlay.name, desired.revision, waves, tuple(str(warning) for warning in desired.warnings))
+    warnings = (*(str(warning) for warning in desired.warnings), *before.warnings)
+    plan = Plan(overlay.name, desired.revision, waves, warnings, before.changes)
     return Planned(plan, (*problems, *_over_budget(plan, overlay)))
 
 
@@ -90,18 +102,19 @@ def plan_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed) -> t
     """
     change = shoot_change(desired, observed.shoot, overlay.name)
     problems = _shoot_problems(desired, overlay, observed)
+    notes = shoot_notes(desired, observed.shoot)
     if change.action is Action.SKIPPED:
         return ShootPlan(desired.target, (change, *_unknown(desired, "the shoot does not exist"))), problems
     if not kinds_inside(desired, observed.shoot):
-        return ShootPlan(desired.target, (change,)), problems
+        return ShootPlan(desired.target, (change,), notes), problems
     if not isinstance(observed.inside, Inside):
         why = observed.inside.reason if isinstance(observed.inside, Unobserved) else _told(observed.inside)
-        notes = foresee_policies(desired, overlay, shoot_after(desired, observed.shoot, overlay.name))
+        notes = (*notes, *foresee_policies(desired, overlay, shoot_after(desired, observed.shoot, overlay.name)))
         return ShootPlan(desired.target, (change, *_unknown(desired, why)), notes), problems
     scene = policy_scene(desired, overlay, observed.inside, shoot_after(desired, observed.shoot, overlay.name))
     inside = plan_inside(desired, overlay, observed.inside, scene)
-    notes, found = review_policies(desired, observed.inside, scene, inside.changes)
-    return ShootPlan(desired.target, (change, *inside.changes), notes), (*problems, *inside.problems, *found)
+    said, found = review_policies(desired, observed.inside, scene, inside.changes)
+    return ShootPlan(desired.target, (change, *inside.changes), (*notes, *said)), (*problems, *inside.problems, *found)
 
 
 def _said_once(problems: Iterable[Violation]) -> Iterator[str]:

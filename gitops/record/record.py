@@ -7,8 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from gitops.gardener.shoot_record import timestamp
-from gitops.plan.document import API_VERSION
-from gitops.rollout.rollout import Result
+from gitops.manifest import Target
+from gitops.plan.document import API_VERSION, GARDEN_WAVE
+from gitops.rollout.registrations_run import RegistrationsResult
+from gitops.rollout.rollout import Result, WaveResult, garden_wave_outcome
+from gitops.rollout.step import ShootOutcome
 
 
 @dataclass(frozen=True)
@@ -42,22 +45,40 @@ def record_document(record: Record) -> dict[str, Any]:
         "started": timestamp(record.started),
         "finished": timestamp(record.finished),
         "waves": [
-            {
-                "name": wave.name,
-                "outcome": wave.outcome.value,
-                "shoots": [
-                    {
-                        "shoot": shoot.shoot,
-                        "outcome": shoot.outcome.value,
-                        "writes": shoot.writes,
-                        "message": shoot.message,
-                    }
-                    for shoot in wave.shoots
-                ],
-            }
-            for wave in record.result.waves
+            *([_registrations(record.result.registrations)] if record.result.registrations else []),
+            *(_wave(wave) for wave in record.result.waves),
         ],
     }
+
+
+def _wave(wave: WaveResult) -> dict[str, Any]:
+    return {
+        "name": wave.name,
+        "outcome": wave.outcome.value,
+        "shoots": [_shoot(shoot.shoot, shoot.outcome, shoot.writes, shoot.message) for shoot in wave.shoots],
+    }
+
+
+def _registrations(result: RegistrationsResult) -> dict[str, Any]:
+    """The wave before all others: one entry without a shoot, and how the extensions fare, seed by seed."""
+    return {
+        "name": GARDEN_WAVE,
+        "outcome": garden_wave_outcome(result).value,
+        "shoots": [_shoot(None, result.outcome, result.writes, result.message)],
+        "seeds": [
+            {
+                "extension": found.extension,
+                "seed": found.seed or None,
+                "status": found.verdict.status.value,
+                "message": found.verdict.message,
+            }
+            for found in result.seeds
+        ],
+    }
+
+
+def _shoot(shoot: Target | None, outcome: ShootOutcome, writes: int, message: str) -> dict[str, Any]:
+    return {"shoot": shoot, "outcome": outcome.value, "writes": writes, "message": message}
 
 
 def outcomes(document: dict[str, Any]) -> tuple[Any, ...]:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS
+from gitops.plan.document import GARDEN_WAVE
+from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS, seeds_text
 from gitops.report.style import Style, Tone
 from gitops.report.words import counted, duration_text, printable
 from gitops.rollout.rollout import Rollout, WaveOutcome
@@ -37,7 +38,7 @@ class Frames:
             self._turn_to(rollout)
         tracks = list(rollout.tracks.values())
         names = max(len(printable(name)) for name in (self._wave, *(name for name, _ in (*self._before, *self._after))))
-        drawn = list(self._waves_before(names))
+        drawn = [*self._garden(rollout, names), *self._waves_before(names)]
         drawn.append((self._present(rollout, tracks, names, now), Tone.STRONG))
         drawn += _shoots(tracks)
         drawn += self._waves_after(names)
@@ -52,6 +53,16 @@ class Frames:
         self._before = [(wave.name, Counter(shoot.outcome for shoot in wave.shoots)) for wave in passed]
         self._written_before = sum(shoot.writes for wave in passed for shoot in wave.shoots)
         self._after = [(w.name, len(w.shoots)) for w in others if w.outcome is WaveOutcome.NOT_STARTED]
+
+    def _garden(self, rollout: Rollout, names: int) -> Iterator[tuple[str, Tone]]:
+        """The registrations, and what is waited for before any wave begins."""
+        result = rollout.registrations
+        if result is None:
+            return
+        tone = Tone.ADDED if rollout.waves_begun else Tone.STRONG
+        yield f"{GARDEN_WAVE:<{names}}  {seeds_text(result)}", tone
+        if result.message:
+            yield f"  {printable(' '.join(result.message.split()))}", OUTCOME_TONES[result.outcome]
 
     def _waves_before(self, names: int) -> Iterator[tuple[str, Tone]]:
         if left_out := len(self._before[:-_WAVES]):
@@ -77,7 +88,8 @@ class Frames:
         return f"{_head(rollout.wave.name, names, outcomes.total(), len(tracks))}{told}{soaking}"
 
     def _foot(self, rollout: Rollout, tracks: Sequence[Track], now: datetime) -> str:
-        written = self._written_before + sum(track.writes for track in tracks)
+        registered = rollout.registrations.writes if rollout.registrations else 0
+        written = registered + self._written_before + sum(track.writes for track in tracks)
         text = f"{counted(written, 'object')} written in {duration_text(now - self._started)}"
         if rollout.ending is None or rollout.over:
             return text

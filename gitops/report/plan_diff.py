@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitops.manifest import Element, Path, Ref
+from gitops.ownership.lists import index_of
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, Plan
 from gitops.report.style import Style, Tone
@@ -96,9 +97,9 @@ def _with(holder: Any, path: Path, value: Any) -> Any:
     step, *rest = path
     if isinstance(step, Element):
         elements = list(holder) if isinstance(holder, list) else []
-        index = next((i for i, e in enumerate(elements) if isinstance(e, dict) and e.get(step.key) == step.value), None)
+        index = index_of(elements, step)
         if index is None:
-            elements.append({step.key: step.value})
+            elements.append(step.fields)
             index = -1
         elements[index] = _with(elements[index], tuple(rest), value)
         return elements

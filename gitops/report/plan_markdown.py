@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gitops.manifest import pointer
 from gitops.plan.changes import Action, Change, Cost, FieldChange, Plan, WavePlan
+from gitops.plan.document import GARDEN_WAVE
 from gitops.report.field_lines import written_by
 from gitops.report.grouping import Group, groups, is_quiet
 from gitops.report.plan_text import change_tail, cost_lines
@@ -52,6 +53,9 @@ def plan_markdown(plan: Plan, digest: str, limit: int = LIMIT) -> str:
     room = limit - len(head) - len(_left_out(10**9, plan))
     parts = [head]
     left_out = 0
+    if plan.garden and len(text := "\n".join(_garden(plan.garden)) + "\n") <= room:
+        room -= len(text)
+        parts.append(text)
     for wave in plan.waves:
         for group in groups(wave):
             text = "\n".join(_group(wave, group)) + "\n"
@@ -98,6 +102,8 @@ def _head(plan: Plan, digest: str) -> Iterator[str]:
         yield ""
     yield "| Wave | Shoots | To create | To configure | To prune | Deferred | Skipped | Machines replaced |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    if plan.garden:
+        yield _row(GARDEN_WAVE, "registrations", plan.garden, "0")
     yield from map(_wave_row, plan.waves)
     yield ""
     yield f"Digest {code(short_digest(digest))}"
@@ -106,18 +112,31 @@ def _head(plan: Plan, digest: str) -> Iterator[str]:
 
 def _wave_row(wave: WavePlan) -> str:
     changes = [change for shoot in wave.shoots for change in shoot.changes]
-    actions = (Action.CREATED, Action.CONFIGURED, Action.PRUNED, Action.DEFERRED, Action.SKIPPED)
-    counts = [sum(change.action is action for change in changes) for action in actions]
     rolled = sum(any(change.cost is Cost.NODE_ROLL for change in shoot.changes) for shoot in wave.shoots)
     shoots = f"{len(wave.shoots)}, {sum(map(is_quiet, wave.shoots))} unchanged"
-    cells = [code(wave.name), shoots, *map(str, counts), counted(rolled, "shoot") if rolled else "0"]
-    return f"| {' | '.join(cells)} |"
+    return _row(wave.name, shoots, changes, counted(rolled, "shoot") if rolled else "0")
+
+
+def _row(name: str, shoots: str, changes: Sequence[Change], rolled: str) -> str:
+    actions = (Action.CREATED, Action.CONFIGURED, Action.PRUNED, Action.DEFERRED, Action.SKIPPED)
+    counts = [sum(change.action is action for change in changes) for action in actions]
+    return f"| {' | '.join([code(name), shoots, *map(str, counts), rolled])} |"
+
+
+def _garden(changes: Sequence[Change]) -> Iterator[str]:
+    yield f"<details><summary>{code(GARDEN_WAVE)}: registrations of extensions: {_counts(changes)}</summary>"
+    yield ""
+    for change in changes:
+        if change.action is not Action.UNCHANGED or change.fields:
+            yield from _change(change, change.reason)
+    yield "</details>"
+    yield ""
 
 
 def _group(wave: WavePlan, group: Group) -> Iterator[str]:
     others = group.names[1:]
     more = f" and {counted(len(others), 'more shoot')}" if others else ""
-    yield f"<details><summary>{code(wave.name)}: {code(group.names[0])}{more}: {_counts(group)}</summary>"
+    yield f"<details><summary>{code(wave.name)}: {code(group.names[0])}{more}: {_counts(group.changes)}</summary>"
     yield ""
     for index, change in enumerate(group.changes):
         if change.action is not Action.UNCHANGED or change.fields:
@@ -137,9 +156,9 @@ def _group(wave: WavePlan, group: Group) -> Iterator[str]:
     yield ""
 
 
-def _counts(group: Group) -> str:
+def _counts(changes: Sequence[Change]) -> str:
     """Such as `1 created, 2 configured`."""
-    counts = Counter(change.action.value for change in group.changes)
+    counts = Counter(change.action.value for change in changes)
     del counts[Action.UNCHANGED.value]
     return (
         ", ".join(f"{counts[action.value]} {action.value}" for action in Action if counts[action.value]) or "unchanged"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gitops.manifest import Target
 from gitops.plan.changes import Action, Change, Cost, Plan, ShootPlan, WavePlan
+from gitops.plan.document import GARDEN_WAVE
 from gitops.report.field_lines import field_lines, is_measured
 from gitops.report.grouping import Group, change_likeness, groups, is_own, is_quiet
 from gitops.report.style import Style, Tone
@@ -39,6 +40,8 @@ def plan_text(plan: Plan, digest: str, style: Style) -> str:
     lines = [style.paint(f"Plan for {printable(plan.overlay)}", Tone.STRONG)]
     for warning in plan.warnings:
         lines += [style.paint(line, Tone.WARNED) for line in _hanging(f"Warning: {warning}", "", style)]
+    if plan.garden:
+        lines += ["", *_garden_lines(plan.garden, style)]
     for wave in plan.waves:
         lines += ["", *_wave_lines(wave, style)]
     lines += ["", *cost_lines(plan)]
@@ -67,6 +70,17 @@ def change_tail(change: Change, reason: str) -> str:
     """What stands behind an object: its cost and its reason, as far as there are any."""
     cost = "" if change.cost is Cost.NONE else change.cost.value
     return f"{cost}: {reason}" if cost and reason else cost or reason
+
+
+def _garden_lines(changes: Sequence[Change], style: Style) -> Iterator[str]:
+    yield f"{style.paint(f'Wave {GARDEN_WAVE}', Tone.STRONG)} (registrations of extensions, once before all shoots)"
+    for change in changes:
+        if change.action is not Action.UNCHANGED or change.fields or style.whole:
+            yield from _change_lines(change, change.reason, "", style)
+            yield from _fields_once(change, "", "", style)
+    quiet = sum(change.action is Action.UNCHANGED and not change.fields for change in changes)
+    if quiet and not style.whole:
+        yield style.paint(f"    = {counted(quiet, 'object')} unchanged", Tone.FAINT)
 
 
 def _wave_lines(wave: WavePlan, style: Style) -> Iterator[str]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 
 from gitops.manifest import Target
+from gitops.plan.document import GARDEN_WAVE
 from gitops.report.frame import ending_text
-from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS, outcome_counts
+from gitops.report.record_text import OUTCOME_TONES, OUTCOME_WORDS, outcome_counts, seeds_text
 from gitops.report.style import Style, Tone
 from gitops.report.words import counted, printable
 from gitops.rollout.rollout import Rollout, ShootResult, WaveOutcome, WaveResult
@@ -27,12 +28,15 @@ class ProgressLines:
     def __init__(self, style: Style) -> None:
         self._style = style
         self._told_waves: set[str] = set()
+        self._garden = _GardenLines(style)
         self._told_ending = False
         self._wave = _WaveLines("", 0, style)
 
     def lines(self, rollout: Rollout) -> list[str]:
         """New lines; to be asked whenever the rollout has moved."""
-        found: list[str] = []
+        found = list(self._garden.lines(rollout))
+        if not rollout.waves_begun:
+            return found
         if rollout.wave.name != self._wave.name:
             found += self._finished(rollout)
             size = len(rollout.tracks)
@@ -59,6 +63,33 @@ class ProgressLines:
             self._told_waves.add(wave.name)
             known = self._wave if wave.name == self._wave.name else _WaveLines(wave.name, len(wave.shoots), self._style)
             yield from known.closing(wave)
+
+
+class _GardenLines:
+    """What was said about the registrations."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._said: set[str] = set()
+
+    def lines(self, rollout: Rollout) -> Iterator[str]:
+        """What is new of them."""
+        result = rollout.registrations
+        if result is None or not (result.writes or result.message or result.outcome is ShootOutcome.FAILED):
+            return
+        if result.writes:
+            yield from self._once(f"{counted(result.writes, 'registration')} written", None)
+        if result.outcome is ShootOutcome.WAITING and result.message:
+            yield from self._once(f"waiting: {result.message}", Tone.FAINT)
+        if result.outcome is ShootOutcome.FAILED:
+            yield from self._once(f"stopped: {result.message}", Tone.REMOVED)
+        if result.outcome is ShootOutcome.CONVERGED:
+            yield from self._once(f"passed: {seeds_text(result)}", Tone.ADDED)
+
+    def _once(self, text: str, tone: Tone | None) -> Iterator[str]:
+        if text not in self._said:
+            self._said.add(text)
+            yield f"{GARDEN_WAVE}  {self._style.paint(printable(' '.join(text.split())), tone)}"
 
 
 class _WaveLines:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 
+from gitops.plan.document import GARDEN_WAVE
 from gitops.record.record import Record
 from gitops.report.style import Style, Tone
 from gitops.report.words import (
@@ -17,7 +18,8 @@ from gitops.report.words import (
     short_revision,
     wrapped,
 )
-from gitops.rollout.rollout import Result, RunOutcome, ShootResult, WaveOutcome, WaveResult
+from gitops.rollout.registrations_run import RegistrationsResult
+from gitops.rollout.rollout import Result, RunOutcome, ShootResult, WaveOutcome, WaveResult, garden_wave_outcome
 from gitops.rollout.step import ShootOutcome
 
 OUTCOME_WORDS = {
@@ -64,7 +66,9 @@ def record_text(record: Record, style: Style, garden: Garden = Garden.LASTING) -
     where = f"{printable(record.overlay)} at {short_revision(record.revision)}"
     written = f"{counted(result.writes, 'object')} written in {took} (plan {short_digest(record.digest)})"
     lines = [f"{outcome}: {where}, {written}", ""]
-    names = max((len(printable(wave.name)) for wave in result.waves), default=0)
+    names = max(len(printable(name)) for name in (GARDEN_WAVE, *(wave.name for wave in result.waves)))
+    if result.registrations is not None:
+        lines += _registrations_lines(result.registrations, names, style)
     for wave in result.waves:
         lines += _wave_lines(wave, names, style)
     lines.append("")
@@ -117,7 +121,9 @@ def _after_passing(overlay: str) -> Iterator[str]:
 def _after_stop(record: Record) -> Iterator[str]:
     waves = record.result.waves
     failed = [shoot.shoot for wave in waves for shoot in wave.shoots if shoot.outcome is ShootOutcome.FAILED]
-    stopped = next((wave.name for wave in waves if wave.outcome is WaveOutcome.STOPPED), "")
+    before = record.result.registrations
+    broken = before is not None and garden_wave_outcome(before) is WaveOutcome.STOPPED
+    stopped = next((wave.name for wave in waves if wave.outcome is WaveOutcome.STOPPED), GARDEN_WAVE if broken else "")
     where = f"Wave {stopped} stopped" if stopped else "The waves allow some failures, and that is how many there are"
     yield f"{where}: {listed(failed, _NAMES)} failed." if failed else f"{where}. {_own_message(record.result)}".rstrip()
     later = sum(len(wave.shoots) for wave in waves if wave.outcome is WaveOutcome.NOT_STARTED)
@@ -142,10 +148,32 @@ def _by_shoots(shoots: list[ShootResult]) -> Iterator[str]:
         )
 
 
+def _registrations_lines(result: RegistrationsResult, names: int, style: Style) -> Iterator[str]:
+    """The wave before all others, and the seeds on which an extension is not well."""
+    yield f"  {GARDEN_WAVE:<{names}}  {_outcome_text(garden_wave_outcome(result), style)}  {seeds_text(result)}"
+    seeds = result.seeds if style.whole else [found for found in result.seeds if not found.verdict.open]
+    for found in seeds:
+        place = f"{found.extension} on seed {found.seed}" if found.seed else found.extension
+        tone = Tone.ADDED if found.verdict.open else Tone.WARNED
+        yield f"    {style.paint(printable(place), tone)}"
+        yield from wrapped(found.verdict.message, width=style.width, indent=" " * 17)
+
+
+def seeds_text(result: RegistrationsResult) -> str:
+    """Such as `2 registrations written, well in 3 of 4 places`."""
+    well = sum(found.verdict.open for found in result.seeds)
+    seeds = f"well in {well} of {counted(len(result.seeds), 'place')}" if result.seeds else "on no seed yet"
+    return f"{counted(result.writes, 'registration')} written, {seeds}"
+
+
+def _outcome_text(outcome: WaveOutcome, style: Style) -> str:
+    tone = {WaveOutcome.PASSED: Tone.ADDED, WaveOutcome.STOPPED: Tone.REMOVED}.get(outcome, Tone.FAINT)
+    return style.paint(f"{outcome.value:<10}", tone)
+
+
 def _wave_lines(wave: WaveResult, names: int, style: Style) -> Iterator[str]:
-    tone = {WaveOutcome.PASSED: Tone.ADDED, WaveOutcome.STOPPED: Tone.REMOVED}.get(wave.outcome, Tone.FAINT)
-    outcome = style.paint(f"{wave.outcome.value:<10}", tone)
-    yield f"  {printable(wave.name):<{names}}  {outcome}  {outcome_counts(wave.shoots) or 'no shoots'}"
+    counts = outcome_counts(wave.shoots) or "no shoots"
+    yield f"  {printable(wave.name):<{names}}  {_outcome_text(wave.outcome, style)}  {counts}"
     alike: dict[tuple[ShootOutcome, str], list[ShootResult]] = {}
     for shoot in wave.shoots:
         if shoot.message or shoot.outcome not in {ShootOutcome.CONVERGED, ShootOutcome.NOT_STARTED}:

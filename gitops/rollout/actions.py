@@ -8,7 +8,8 @@ from datetime import datetime
 
 from gitops.errors import GitopsError
 from gitops.manifest import Manifest, Target
-from gitops.plan.observed import Inside
+from gitops.plan.observed import Inside, ObservedRegistrations
+from gitops.rollout.registrations_step import CreateRegistration, PatchRegistration
 from gitops.rollout.step import Write
 
 
@@ -38,7 +39,19 @@ class WriteTo:
     """The live Shoot; None when it is being created."""
 
 
-Action = ObserveShoots | ObserveInside | WriteTo
+@dataclass(frozen=True)
+class ObserveRegistrations:
+    """Read the registrations of extensions, and how they fare on the seeds."""
+
+
+@dataclass(frozen=True)
+class WriteRegistrations:
+    """Write registrations, one after the other; the first failure ends it."""
+
+    writes: tuple[CreateRegistration | PatchRegistration, ...]
+
+
+Action = ObserveShoots | ObserveInside | WriteTo | ObserveRegistrations | WriteRegistrations
 
 
 @dataclass(frozen=True)
@@ -86,4 +99,28 @@ class NotWritten:
     error: GitopsError
 
 
-Event = ShootsObserved | ShootsUnobserved | InsideObserved | Written | NotWritten
+@dataclass(frozen=True)
+class RegistrationsObserved:
+    """The registrations as the servers have them."""
+
+    observed: ObservedRegistrations
+
+
+@dataclass(frozen=True)
+class RegistrationsUnobserved:
+    """They could not be read."""
+
+    error: GitopsError
+
+
+@dataclass(frozen=True)
+class RegistrationsWritten:
+    """Registrations were written: all, or those before one that failed."""
+
+    writes: int
+    error: GitopsError | None
+
+
+RegistrationsEvent = RegistrationsObserved | RegistrationsUnobserved | RegistrationsWritten
+ShootEvent = ShootsObserved | ShootsUnobserved | InsideObserved | Written | NotWritten
+Event = ShootEvent | RegistrationsEvent

@@ -13,9 +13,10 @@ from gitops.kube.cluster import Access, Cluster, Conflicts, Mode
 from gitops.live.access import ShootAccess
 from gitops.live.cloud_profiles import CloudProfiles
 from gitops.live.garden import SHOOT, observe_garden
+from gitops.live.registrations import observe_registrations
 from gitops.live.shoots import observe_shoot
 from gitops.live.surroundings import observe_surroundings
-from gitops.manifest import GARDEN, Manifest, Ref, Target, ref_of
+from gitops.manifest import GARDEN, RUNTIME, Manifest, Ref, Target, ref_of
 from gitops.ownership.applyset import applyset_id
 from gitops.plan.inside import pending_policies, suspects
 from gitops.plan.observed import Inside
@@ -26,12 +27,18 @@ from gitops.rollout.actions import (
     InsideObserved,
     NotWritten,
     ObserveInside,
+    ObserveRegistrations,
     ObserveShoots,
+    RegistrationsObserved,
+    RegistrationsUnobserved,
+    RegistrationsWritten,
     ShootsObserved,
     ShootsUnobserved,
+    WriteRegistrations,
     WriteTo,
     Written,
 )
+from gitops.rollout.registrations_step import CreateRegistration, PatchRegistration
 from gitops.rollout.step import ApplyObjects, CreateShoot, PatchShoot, PruneObjects
 
 FEW = 16
@@ -46,6 +53,8 @@ class Effects:
     garden: Cluster
     access: ShootAccess
     clock: Clock
+    runtime: Cluster | None = None
+    """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
 
     @cached_property
     def _profiles(self) -> CloudProfiles:
@@ -60,6 +69,10 @@ class Effects:
                 return InsideObserved(target, self.observe_inside(target, shoot))
             case WriteTo():
                 return self._write(action)
+            case ObserveRegistrations():
+                return self._observe_registrations()
+            case WriteRegistrations(writes):
+                return self._write_registrations(writes)
 
     def observe_inside(self, target: Target, shoot: Manifest) -> Inside | GitopsError:
         """What one shoot holds, read with the least rights; what may differ is then applied as a dry run."""
@@ -112,6 +125,24 @@ class Effects:
             shoots[target] = listing.items[0] if listing.items else None
             times.append(listing.server_time or self.clock.now())
         return ShootsObserved(shoots, min(times))
+
+    def _observe_registrations(self) -> Event:
+        try:
+            return RegistrationsObserved(observe_registrations(self.garden, self.runtime, self.desired.registrations))
+        except GitopsError as error:
+            return RegistrationsUnobserved(error)
+
+    def _write_registrations(self, writes: tuple[CreateRegistration | PatchRegistration, ...]) -> Event:
+        for written, write in enumerate(writes):
+            cluster = self.runtime if write.ref.target == RUNTIME and self.runtime is not None else self.garden
+            try:
+                if isinstance(write, CreateRegistration):
+                    cluster.create(write.manifest)
+                else:
+                    cluster.patch(write.ref, write.operations)
+            except GitopsError as error:
+                return RegistrationsWritten(written, error)
+        return RegistrationsWritten(len(writes), None)
 
     def _write(self, action: WriteTo) -> Event:
         written = _Count()

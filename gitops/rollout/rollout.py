@@ -14,8 +14,9 @@ from gitops.desired.compose import Desired
 from gitops.desired.overlay import Wave
 from gitops.errors import Forbidden, GitopsError
 from gitops.manifest import Target
-from gitops.plan.observed import Observed
-from gitops.rollout.actions import Action, Event, ShootsObserved, ShootsUnobserved, Written
+from gitops.plan.observed import NO_REGISTRATIONS, Observed, ObservedRegistrations
+from gitops.rollout.actions import Action, Event, RegistrationsEvent, ShootsObserved, ShootsUnobserved, Written
+from gitops.rollout.registrations_run import RegistrationsResult, RegistrationsRun
 from gitops.rollout.step import Settled, ShootOutcome, next_step
 from gitops.rollout.track import Phase, Track
 from gitops.rollout.wave import FRESH, Rules, WaveRun
@@ -69,21 +70,43 @@ class Result:
     message: str
     """Why it ended as it did; empty when it converged."""
     waves: tuple[WaveResult, ...]
+    registrations: RegistrationsResult | None = None
+    """What came before all waves; None where no registration is declared."""
 
     @property
     def writes(self) -> int:
         """Objects written."""
-        return sum(shoot.writes for wave in self.waves for shoot in wave.shoots)
+        before = self.registrations.writes if self.registrations else 0
+        return before + sum(shoot.writes for wave in self.waves for shoot in wave.shoots)
+
+
+def garden_wave_outcome(result: RegistrationsResult) -> WaveOutcome:
+    """What the outcome of the registrations is for the wave that they are."""
+    outcomes = {
+        ShootOutcome.CONVERGED: WaveOutcome.PASSED,
+        ShootOutcome.FAILED: WaveOutcome.STOPPED,
+        ShootOutcome.NOT_STARTED: WaveOutcome.NOT_STARTED,
+    }
+    return outcomes.get(result.outcome, WaveOutcome.WAITING)
 
 
 class Rollout:
     """Says what to do next, given what happened and what time it is."""
 
-    def __init__(self, desired: Desired, observed: Mapping[Target, Observed], rules: Rules, now: datetime) -> None:
+    def __init__(
+        self,
+        desired: Desired,
+        observed: Mapping[Target, Observed],
+        rules: Rules,
+        now: datetime,
+        registrations: ObservedRegistrations = NO_REGISTRATIONS,
+    ) -> None:
         self._desired = desired
         self._observed = observed
         self._rules = rules
         self._begun = now
+        self._before = RegistrationsRun(desired, registrations, rules, now) if desired.registrations else None
+        self._waves_begun = self._before is None
         self._waves = list(desired.overlay.waves)
         self._passed: list[WaveRun] = []
         self._present = self._open(self._waves[0], now)
@@ -94,7 +117,7 @@ class Rollout:
     @property
     def over(self) -> bool:
         """Whether the run has ended and nothing is under way."""
-        return self._ending is not None and self._present.over
+        return self._ending is not None and self._under_way.over
 
     @property
     def ending(self) -> tuple[RunOutcome, str] | None:
@@ -105,6 +128,16 @@ class Rollout:
     def wave(self) -> Wave:
         """The present wave."""
         return self._present.wave
+
+    @property
+    def registrations(self) -> RegistrationsResult | None:
+        """What comes before all waves, as far as it has come; None where no registration is declared."""
+        return self._before.result() if self._before else None
+
+    @property
+    def waves_begun(self) -> bool:
+        """Whether the registrations are done with, and the present wave is one of shoots."""
+        return self._waves_begun
 
     @property
     def soaking_until(self) -> datetime | None:
@@ -121,9 +154,23 @@ class Rollout:
         if self._ending is None:
             self._ending = (outcome, reason)
             self._present.stop(reason)
+            if self._before is not None:
+                self._before.stop()
 
     def actions(self, now: datetime) -> list[Action]:
         """What to do now; each action is answered by one event."""
+        if self._before is not None and not self._waves_begun:
+            actions = self._before.actions(now)
+            if self._before.failed:
+                outcome = RunOutcome.FAILED if self._before.unreadable else RunOutcome.STOPPED
+                self.stop(outcome, f"garden: {self._before.failed}")
+            if not self._before.passed:
+                return actions
+            self._waves_begun = True
+            self._present = self._open(self._waves[0], now)
+        return self._wave_actions(now)
+
+    def _wave_actions(self, now: datetime) -> list[Action]:
         actions: list[Action] = []
         while self._ending is None and not actions:
             if self._soaking_until is not None and now < self._soaking_until:
@@ -138,10 +185,16 @@ class Rollout:
 
     def wake_at(self) -> datetime | None:
         """When to ask again if nothing happens; None when only an event can change anything."""
+        if self._before is not None and not self._waves_begun:
+            return self._before.wake_at()
         return self._soaking_until or self._present.wake_at()
 
     def handle(self, event: Event, now: datetime) -> None:
         """Take note of what happened."""
+        if isinstance(event, RegistrationsEvent):
+            if self._before is not None:
+                self._before.handle(event, now)
+            return
         self._present.handle(event, now)
         if isinstance(event, ShootsObserved | Written):
             self._garden_silent_since = None
@@ -151,10 +204,15 @@ class Rollout:
     def result(self) -> Result:
         """What the run did, so far or in the end."""
         outcome, message = self._ending or (RunOutcome.WAITING, "the run is still going on")
-        runs = [*self._passed, self._present]
+        runs = [*self._passed, *([self._present] if self._waves_begun else [])]
         waves = [self._wave_result(run) for run in runs[: len(self._waves)]]
         waves += [self._not_started(wave) for wave in self._waves[len(waves) :]]
-        return Result(outcome, message, tuple(waves))
+        return Result(outcome, message, tuple(waves), self.registrations)
+
+    @property
+    def _under_way(self) -> WaveRun | RegistrationsRun:
+        """What the run is at."""
+        return self._present if self._before is None or self._waves_begun else self._before
 
     def _open(self, wave: Wave, now: datetime) -> WaveRun:
         shoots = [s for s in self._desired.shoots.values() if s.wave == wave.name]

@@ -12,18 +12,17 @@ from gitops.desired.compose import DesiredShoot
 from gitops.desired.overlay import Overlay
 from gitops.errors import ApiError, GitopsError, Refused, Throttled, Unreachable
 from gitops.gardener.shoot_gate import shoot_gate
-from gitops.gardener.shoot_merge import new_shoot, patch_of
+from gitops.gardener.shoot_merge import OPERATION, ShootMerge, new_shoot, patch_of
 from gitops.gardener.shoot_record import read_record
 from gitops.manifest import GARDEN, Manifest, Ref, get, pointer, ref_of
 from gitops.nri.policy_gate import policy_gate
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import members, parent
 from gitops.plan.changes import Action, Change
-from gitops.plan.ignoring import ignored_by
 from gitops.plan.inside import to_apply, writing_order
 from gitops.plan.observed import Inside, Observed, Unobserved
 from gitops.plan.planning import Prune, kinds_inside, plan_shoot
-from gitops.plan.shoot import declared_kinds, merge_of
+from gitops.plan.shoot import merge_of, terms_of
 from gitops.rollout.kstatus import kstatus
 from gitops.verdict import Status, Verdict, current
 
@@ -156,19 +155,26 @@ def _write_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed, ch
     if change.action is Action.SKIPPED:
         return _failed(change.reason)
     if live is None:
-        ignored = ignored_by(desired.ignored, "Shoot")
-        return CreateShoot(
-            new_shoot(desired.shoot, overlay=overlay.name, kinds=declared_kinds(desired), ignored=ignored)
-        )
+        return CreateShoot(new_shoot(desired.shoot, terms_of(desired, overlay.name)))
     if get(live, "metadata", "deletionTimestamp"):
         return _failed("the Shoot is being deleted")
     outcome = merge_of(desired, live, overlay.name)
-    confined = get(live, "spec", "maintenance", "confineSpecUpdateRollout")
-    if confined and outcome.changes_spec and get(live, "status", "lastOperation", "state") == "Processing":
+    fields = tuple(pointer(difference.path) for difference in outcome.differences if not difference.kept)
+    return _held_back(desired, outcome) or PatchShoot(tuple(patch_of(outcome, observed.server_time)), fields)
+
+
+def _held_back(desired: DesiredShoot, outcome: ShootMerge) -> Step | None:
+    """Why a patch must not be sent now; None where it may."""
+    live = outcome.live
+    state = get(live, "status", "lastOperation", "state")
+    if outcome.confined and (outcome.changes_spec or outcome.rolls) and state == "Processing":
         # An operation that runs already would end after our write without having seen it (see shoot_gate).
         return Await(Where.GARDEN, "an operation is running; its end would be mistaken for the roll-out of our change")
-    fields = tuple(pointer(difference.path) for difference in outcome.differences if not difference.kept)
-    return PatchShoot(tuple(patch_of(outcome, observed.server_time)), fields)
+    if outcome.rolls and not outcome.changes_spec and state == "Failed":
+        return _shoot_gate(desired, live) or _failed(f"image vector of {', '.join(outcome.rolls)} not rolled")
+    if outcome.triggers and (pending := get(live, "metadata", "annotations", OPERATION)):
+        return Await(Where.GARDEN, f"the annotation {OPERATION}={pending} is still waiting for Gardener")
+    return None
 
 
 def _shoot_gate(desired: DesiredShoot, live: Manifest) -> Step | None:

@@ -15,11 +15,11 @@ from gitops.manifest import Manifest, Target
 from gitops.plan.planning import Prune
 from gitops.rollout.actions import (
     Action,
-    Event,
     InsideObserved,
     NotWritten,
     ObserveInside,
     ObserveShoots,
+    ShootEvent,
     ShootsObserved,
     ShootsUnobserved,
     WriteTo,
@@ -102,7 +102,7 @@ class WaveRun:
         """When to ask again if nothing happens; None when only an event can change anything."""
         return None if self._stopping else self._timers.earliest(self.tracks)
 
-    def handle(self, event: Event, now: datetime) -> None:
+    def handle(self, event: ShootEvent, now: datetime) -> None:
         """Take note of what happened."""
         match event:
             case ShootsObserved(shoots, server_time):

@@ -199,18 +199,30 @@ class Landscape:
                 self._gardenlet.notice(name, event.stored.manifest())
         elif where.cluster in self._shoots:
             self._agents.notice(self._shoots[where.cluster].cluster, event)
-        elif where == Where("garden", "core.gardener.cloud", "controllerdeployments") and event.type == "MODIFIED":
-            self.clock.call_later(self.options.pace.care, lambda: self._roll_out(event.stored.name))
+        elif event.type == "MODIFIED":
+            self._notice_registration(where, event.stored.name)
 
-    def _roll_out(self, kind: str) -> None:
-        """Let an extension's installation catch up with its deployment."""
+    def _notice_registration(self, where: Where, name: str) -> None:
+        """Let an extension's installations catch up with its deployment, or with its registration, soon."""
+        references = {"controllerdeployments": "deploymentRef", "controllerregistrations": "registrationRef"}
+        reference = references.get(where.plural)
+        if reference is not None and where == Where("garden", "core.gardener.cloud", where.plural):
+            self.clock.call_later(self.options.pace.care, lambda: self._roll_out(where.plural, reference, name))
+
+    def _roll_out(self, plural: str, reference: str, name: str) -> None:
         cluster = self._garden.cluster
-        deployment = cluster.find("controllerdeployments", "", kind)
-        if deployment is not None:
-            revision = deployment["metadata"]["resourceVersion"]
-            patch = {"spec": {"deploymentRef": {"name": kind, "resourceVersion": revision}}}
-            path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{kind}-sandbox"
-            inside.patch(self._garden.cluster, path, patch, "gardener-controller-manager")
+        source = cluster.find(plural, "", name)
+        if source is None:
+            return
+        seen = {"name": name, "resourceVersion": source["metadata"]["resourceVersion"]}
+        resource = cluster.resource("core.gardener.cloud", "v1beta1", "controllerinstallations")
+        for installation in list(cluster.all(resource)):
+            if installation["spec"].get(reference, {}).get("name") == name:
+                path = f"/apis/core.gardener.cloud/v1beta1/controllerinstallations/{installation['metadata']['name']}"
+                inside.patch(cluster, path, {"spec": {reference: seen}}, "gardener-controller-manager")
+                listed = installation.get("status", {}).get("conditions") or ()
+                looked = [{**condition, "lastUpdateTime": cluster.now()} for condition in listed]
+                inside.patch(cluster, f"{path}/status", {"status": {"conditions": looked}}, "gardenlet")
 
     def _delete_due(self) -> None:
         for name in self.faults.due_deletions():

@@ -10,7 +10,6 @@ from gitops.desired.compose import compose
 from gitops.desired.image_vectors import ImageVectors, read_image_vectors
 from gitops.errors import InvalidInput, Violation
 from gitops.gardener.image_vector.cases import Demand
-from gitops.plan.image_vectors import refuse_image_vectors
 from tests.desired.in_memory import SHOOT, Files, overlay, repository
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -217,9 +216,3 @@ def test_an_overlay_that_says_it_wrong(entry: str, line: int, rule: str, says: s
     (found,) = refused.value.violations
     assert (found.file, found.line, found.rule) == (OVERLAY, line, rule)
     assert says in found.message
-
-
-def test_a_run_refuses_what_it_would_leave_out() -> None:
-    refuse_image_vectors(compose(Files(repository()), "dev").overlay)
-    with pytest.raises(InvalidInput, match="not supported yet by runs"):
-        refuse_image_vectors(compose(files(), "dev").overlay)

@@ -20,7 +20,7 @@ from tests.control_plane.client import Client
 from tests.control_plane.garden import Garden
 from tests.control_plane.objects import shoot
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
-from tests.end_to_end.repository import TYPE
+from tests.end_to_end.repository import SUCCESSOR, TYPE
 from tests.end_to_end.requests import Requests
 
 
@@ -46,7 +46,7 @@ class ControlPlaneFleet(Fleet):
             garden.client,
             garden.namespace,
             shoot_client=lambda target: self.shoot_client(target.partition("/")[2]),
-            crds={TYPE: crds.nri()},
+            crds={TYPE: crds.nri(), SUCCESSOR: crds.nri()},
         )
         self._agents = {name: PolicyAgents(self.shoot_client(name)) for name in NAMES}
         self.settle()

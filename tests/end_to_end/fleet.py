@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from gitops.desired.artifact import Artifact
-from gitops.desired.compose import compose
+from gitops.desired.whole import compose_whole
 from gitops.pipeline import Pace, World, plan, reconcile
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
@@ -23,6 +23,8 @@ from tests.control_plane.client import Client
 from tests.end_to_end.repository import TYPE, Repository
 from tests.end_to_end.requests import Requests
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+"""By which certificates in image vectors are judged."""
 NAMES = ("one", "two", "three")
 """`one` is the canary, the others are the fleet."""
 POLICIES = "/apis/config.nri/v1alpha1/namespaces/kube-system/balloonspolicies"
@@ -96,7 +98,7 @@ class Fleet(ABC):
         with self.alive(), self.world(requests or Requests()) as world, self.artifact() as artifact:
             return reconcile(
                 world,
-                compose(artifact, "dev"),
+                compose_whole(artifact, "dev", NOW),
                 trigger="command",
                 pace=Pace(self.poll, deadline),
                 on_plan=lambda _: None,
@@ -106,7 +108,7 @@ class Fleet(ABC):
     def plan(self, requests: Requests | None = None) -> Planned:
         """What a run would do."""
         with self.world(requests or Requests()) as world, self.artifact() as artifact:
-            return plan(world, compose(artifact, "dev"))[0]
+            return plan(world, compose_whole(artifact, "dev", NOW))[0]
 
     def shoot(self, name: str) -> dict[str, Any]:
         """A Shoot as it is now."""

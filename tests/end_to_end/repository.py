@@ -11,6 +11,8 @@ import yaml
 
 TYPE = "cri-resmgr-extension"
 """The extension whose CRDs bring the policies."""
+SUCCESSOR = "nri-resource-policy"
+"""The extension that takes over from it, and brings the same CRDs."""
 
 
 def balloons(cpu: str = "1", **spec: Any) -> dict[str, Any]:
@@ -82,6 +84,25 @@ class Repository:
     def policy(self, name: str = "default", **spec: Any) -> None:
         """Declare a policy."""
         self.write(f"policies/{name}.yaml", policy(name, **spec))
+
+    def registration(self, name: str, *resources: dict[str, Any], version: str = "v1", **values: Any) -> None:
+        """Declare an extension: its ControllerDeployment, in either version, and its ControllerRegistration."""
+        chart = {"ref": f"registry.example/charts/{name}:v1.0.0"}
+        helm: dict[str, Any] = {"ociRepository": chart, "values": values}
+        body = {"helm": helm} if version == "v1" else {"type": "helm", "providerConfig": helm}
+        deployment = {
+            "apiVersion": f"core.gardener.cloud/{version}",
+            "kind": "ControllerDeployment",
+            "metadata": {"name": name},
+            **body,
+        }
+        registration = {
+            "apiVersion": "core.gardener.cloud/v1beta1",
+            "kind": "ControllerRegistration",
+            "metadata": {"name": name},
+            "spec": {"deployment": {"deploymentRefs": [{"name": name}]}, "resources": list(resources)},
+        }
+        self.write(f"clusters/{name}.yaml", deployment, registration)
 
     def remove(self, path: str) -> None:
         """Declare a file no longer."""

@@ -16,11 +16,10 @@ from gitops.kube.retry import Retry
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
 from gitops.pipeline import World
-from gitops.sandbox import Handler, Landscape, NodeFault, Options, Pace, Request, RequestFault
-from gitops.sandbox.options import POLICY_CRDS
+from gitops.sandbox import POLICY_CRDS, Handler, Landscape, NodeFault, Options, Pace, Request, RequestFault
 from tests.control_plane.client import JSON, USER_AGENT, Answer, Client
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
-from tests.end_to_end.repository import TYPE
+from tests.end_to_end.repository import SUCCESSOR, TYPE
 from tests.end_to_end.requests import Requests
 
 NAMESPACE = "garden-dev"
@@ -68,7 +67,7 @@ class SandboxFleet(Fleet):
         ]
         shoots[0]["spec"] |= {"extensions": [FOREIGN], "resources": RESOURCES}  # type: ignore[operator]
         pace = Pace(operation=20, care=10)
-        options = Options(identity=IDENTITY, extensions={TYPE: POLICY_CRDS}, pace=pace)
+        options = Options(identity=IDENTITY, extensions={TYPE: POLICY_CRDS, SUCCESSOR: POLICY_CRDS}, pace=pace)
         self.landscape = Landscape(shoots, self.clock.landscape, options=options)
         self._garden_handler = self.landscape.connect(self.landscape.garden_kubeconfig())
         self.client = SandboxClient(self._garden_handler)

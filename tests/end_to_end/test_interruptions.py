@@ -74,6 +74,6 @@ def test_a_foreign_edit_between_our_read_and_our_write_of_a_policy_is_kept(fleet
 
     spec = fleet.policies("one")["default"]["spec"]
     assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
-    assert requests.writes.count(f"PATCH {path}") == len(NAMES) + 1, "the first apply must have met a conflict"
+    assert requests.writes.count(f"PATCH {path}") > len(NAMES), "the first apply must have met a conflict"
     assert spec["idleCPUClass"] == "somebody-elses"
     assert spec["reservedResources"] == {"cpu": "2"}

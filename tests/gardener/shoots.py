@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonpatch
 
-from gitops.gardener.shoot_merge import ShootMerge, merge_shoot, patch_of
+from gitops.gardener.shoot_merge import ShootMerge, Terms, merge_shoot, patch_of
 from gitops.manifest import Element, Manifest, Path, Step
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -50,7 +50,7 @@ def merged(
     declared: Manifest, live: Manifest, *, overlay: str = "dev", ignored: Callable[[Path], str] = nothing_ignored
 ) -> ShootMerge:
     """The merge of a Shoot with nothing inside."""
-    return merge_shoot(declared, live, overlay=overlay, kinds=frozenset(), ignored=ignored)
+    return merge_shoot(declared, live, Terms(overlay, ignored=ignored))
 
 
 def written(outcome: ShootMerge, server_time: datetime = NOON) -> Manifest:

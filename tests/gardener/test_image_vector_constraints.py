@@ -11,6 +11,8 @@ from gitops.gardener.image_vector.constraints import parse_constraint
 from gitops.gardener.image_vector.versions import parse_version, release
 from tests.gardener.oracle import Oracle
 
+pytestmark = pytest.mark.oracle("tests/gardener/oracle_imagevector")
+
 CASES = yaml.safe_load(Path(__file__).with_name("constraints.yaml").read_text())
 TABLE = pytest.mark.parametrize("case", CASES, ids=[case["constraint"] for case in CASES])
 

@@ -24,7 +24,7 @@ from tests.gardener.generated_constraints import constraint, version
 from tests.gardener.generated_vectors import ARCHITECTURES, NAMES, VERSIONS, case, text
 from tests.gardener.oracle import Oracle, chart_templates
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.oracle("tests/gardener/oracle_imagevector")]
 CASES = int(os.environ.get("IMAGEVECTOR_CASES", "500"))
 SAMPLES = sorted((Path(__file__).parents[1] / "data" / "samples" / "imagevector").glob("*.yaml"))
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.gardener.shoot_merge import missing_for_creation, new_shoot, patch_of
-from gitops.gardener.shoot_record import RECORD_ANNOTATION, read_record, timestamp
+from gitops.gardener.shoot_merge import Terms, missing_for_creation, new_shoot, patch_of
+from gitops.gardener.shoot_record import read_record, timestamp
 from gitops.manifest import Element, Manifest, Path, is_prefix
+from gitops.ownership.field_record import RECORD_ANNOTATION
 from tests.gardener.shoots import NOON, live_shoot, merged, nothing_ignored, reconciled, shoot, spec_after, written
 
 DNS = {"type": "shoot-dns-service", "providerConfig": {"apiVersion": "x/v1", "syncProvidersFromShootSpecDNS": True}}
@@ -169,13 +170,11 @@ def test_a_created_shoot_has_nothing_left_to_write() -> None:
 
     declared = shoot({"region": "eu", "hibernation": {"enabled": False}})
 
-    created = new_shoot(declared, overlay="dev", kinds=frozenset({("v1", "ConfigMap")}), ignored=ignored)
+    created = new_shoot(declared, Terms("dev", frozenset({("v1", "ConfigMap")}), ignored))
 
     assert created["spec"] == declared["spec"]
     assert not merged(declared, created, ignored=ignored).writes
-    assert new_shoot(declared, overlay="dev", kinds=frozenset())["metadata"]["annotations"].keys() == {
-        RECORD_ANNOTATION
-    }
+    assert new_shoot(declared, Terms("dev"))["metadata"]["annotations"].keys() == {RECORD_ANNOTATION}
 
 
 @pytest.mark.parametrize(
@@ -302,7 +301,7 @@ def test_no_value_is_kept_in_the_annotation() -> None:
 
 def test_kinds_inside_are_only_added_to() -> None:
     declared = shoot({"region": "eu"})
-    outcome = merged(declared, new_shoot(declared, overlay="dev", kinds=frozenset({("v1", "Secret")})))
+    outcome = merged(declared, new_shoot(declared, Terms("dev", frozenset({("v1", "Secret")}))))
 
     assert outcome.record.kinds == {("v1", "Secret")}
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gitops.errors import Refused
-from gitops.gardener.shoot_merge import with_record
-from gitops.gardener.shoot_record import RECORD_ANNOTATION, ShootRecord, read_record, timestamp, unseen_before
+from gitops.gardener.shoot_record import ShootRecord, read_record, timestamp, unseen_before
 from gitops.manifest import Element
+from gitops.ownership.field_record import RECORD_ANNOTATION, with_record
 from tests.gardener.shoots import NOON, live_shoot, shoot
 
 FIELDS = frozenset({("spec", "region"), ("spec", "extensions", Element("type", "nri"), "disabled")})

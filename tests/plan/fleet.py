@@ -15,7 +15,7 @@ from gitops.manifest import GARDEN, Element, Manifest, Path, Ref, ref_of
 from gitops.ownership import FIELD_MANAGER
 from gitops.ownership.applyset import member_labels
 from gitops.plan.observed import Inside, Observed
-from gitops.plan.shoot import declared_kinds
+from gitops.plan.shoot import terms_of
 from tests.plan.apply_model import applied
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -86,7 +86,7 @@ def desired(*shoots: DesiredShoot, by: Overlay | None = None) -> Desired:
 
 def live_shoot(shoot: DesiredShoot, **changes: Any) -> Manifest:
     """The Shoot as it is after a run, recorded and all."""
-    live = new_shoot(shoot.shoot, overlay="dev", kinds=declared_kinds(shoot))
+    live = new_shoot(shoot.shoot, terms_of(shoot, "dev"))
     live["metadata"] |= {"uid": "u", "resourceVersion": "7", "generation": 1}
     return {**live, **changes}
 

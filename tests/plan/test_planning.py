@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.errors import Refused, Unreachable, Violation
-from gitops.gardener.shoot_record import RECORD_ANNOTATION
 from gitops.manifest import Manifest
+from gitops.ownership.field_record import RECORD_ANNOTATION
 from gitops.ownership.owners import Tool
 from gitops.plan.changes import Action, Cost
 from gitops.plan.document import digest, plan_document

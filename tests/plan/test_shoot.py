@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gitops.errors import Refused
-from gitops.gardener.shoot_record import RECORD_ANNOTATION
 from gitops.manifest import Manifest, pointer
+from gitops.ownership.field_record import RECORD_ANNOTATION
 from gitops.ownership.field_set import to_fields_v1
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, Cost

@@ -15,7 +15,7 @@ from gitops.gardener.shoot_merge import new_shoot
 from gitops.manifest import GARDEN, Manifest, Target, ref_of
 from gitops.plan.observed import Observed, Unobserved
 from gitops.plan.planning import Prune
-from gitops.plan.shoot import declared_kinds
+from gitops.plan.shoot import terms_of
 from gitops.rollout.actions import Action, Event, NotWritten, ObserveShoots, ShootsObserved, WriteTo, Written
 from gitops.rollout.executor import carry_out
 from gitops.rollout.rollout import Rollout
@@ -77,7 +77,7 @@ def desired_of(overlay: Overlay, sizes: Mapping[str, int]) -> Desired:
 
 def live_shoot(desired: DesiredShoot, status: Manifest, purpose: str = "testing") -> Manifest:
     """A Shoot that this overlay wrote once; another purpose than `testing` is drift."""
-    shoot = copy.deepcopy(new_shoot(desired.shoot, overlay="dev", kinds=declared_kinds(desired)))
+    shoot = copy.deepcopy(new_shoot(desired.shoot, terms_of(desired, "dev")))
     shoot["metadata"] |= {"generation": 1, "resourceVersion": "1", "uid": "0"}
     shoot["spec"]["purpose"] = purpose
     return {**shoot, "status": status}

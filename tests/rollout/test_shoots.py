@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitops.gardener.shoot_record import RECORD_ANNOTATION
 from gitops.manifest import get
 from gitops.ownership.applyset import GROUP_KINDS, member_labels
+from gitops.ownership.field_record import RECORD_ANNOTATION
 from gitops.plan.planning import Prune
 from gitops.rollout.rollout import RunOutcome
 from gitops.rollout.step import ShootOutcome

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jsonpatch
 import pytest
 
+from gitops.gardener.extension_use import Service
+from gitops.gardener.rolling import Vector
+from gitops.gardener.shoot_merge import OPERATION
 from gitops.plan.observed import Inside, Observed
 from gitops.plan.planning import Prune
 from gitops.rollout.step import (
@@ -73,6 +77,56 @@ def test_an_object_in_the_hands_of_another_tool_is_a_failure() -> None:
     assert isinstance(step, Settled)
     assert step.outcome is ShootOutcome.FAILED
     assert "Argo CD" in step.message
+
+
+VECTORS = tuple(Vector("nri", digest * 16, (Service("Extension", "nri", on_by_default=False),)) for digest in "12")
+
+
+def before_rolling(**status: Any) -> tuple[Any, Any]:
+    """A shoot for which there is a new image vector, and its Shoot that was rolled with the old one."""
+    first, second = (replace(declared(), vectors=(vector,)) for vector in VECTORS)
+    live = well(first)
+    live["metadata"]["annotations"].pop(OPERATION, None)
+    live["status"] |= status
+    return second, live
+
+
+def rolling(shoot: Any, live: Any) -> Any:
+    return next_step(shoot, overlay(), Observed(live, NOON, inside()), Prune.ALLOWED)
+
+
+def test_a_new_image_vector_is_one_patch_with_its_trigger() -> None:
+    step = rolling(*before_rolling())
+
+    assert isinstance(step, PatchShoot)
+    assert [
+        operation["value"] for operation in step.operations if OPERATION.replace("/", "~1") in operation["path"]
+    ] == ["reconcile"]
+
+
+def test_a_failed_shoot_is_a_persons_to_retry() -> None:
+    step = rolling(*before_rolling(lastOperation={"type": "Reconcile", "state": "Failed", "description": "broken"}))
+
+    assert isinstance(step, Settled)
+    assert step.outcome is ShootOutcome.FAILED
+    assert "Reconcile is Failed: broken" in step.message
+
+
+def test_an_operation_that_somebody_ordered_is_not_overwritten() -> None:
+    shoot, live = before_rolling()
+    live["metadata"]["annotations"][OPERATION] = "rotate-ssh-keypair"
+
+    step = rolling(shoot, live)
+
+    assert isinstance(step, Await)
+    assert "rotate-ssh-keypair is still waiting" in step.message
+
+
+def test_a_confined_shoot_is_not_written_while_an_operation_would_be_mistaken_for_its_roll_out() -> None:
+    shoot, live = before_rolling(lastOperation={"type": "Reconcile", "state": "Processing"})
+    live["spec"]["maintenance"] = {"confineSpecUpdateRollout": True}
+
+    assert isinstance(rolling(shoot, live), Await)
 
 
 NAMES = ("default", "group.a", "group.b", "node.x", "node.y")

@@ -113,6 +113,8 @@ class ToyWorld:
                     return Written(target, *self._write(target, write, done))
                 except GitopsError as error:
                     return NotWritten(target, len(done), error)
+            case _:
+                raise NotImplementedError(f"this world has no registrations: {action}")
 
     def observe(self) -> dict[Target, Observed]:
         """What a run sees before it begins."""

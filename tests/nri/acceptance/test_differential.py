@@ -21,6 +21,8 @@ from tests.nri.acceptance.generator import Case, generate
 from tests.nri.acceptance.odd_texts import ODD_TEXTS
 from tests.nri.oracle import Answer, ask
 
+pytestmark = pytest.mark.oracle("tests/nri/oracle")
+
 _PAIRS = int(os.environ.get("ACCEPTANCE_PAIRS", "1000"))
 _BATCH = 500
 

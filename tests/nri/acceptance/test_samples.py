@@ -13,6 +13,8 @@ from gitops.nri.acceptance.check import Verdict, check
 from gitops.nri.acceptance.machine import parse_machine
 from tests.nri.oracle import ask
 
+pytestmark = pytest.mark.oracle("tests/nri/oracle")
+
 _SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples" / "balloons").glob("*.yaml"))
 _MACHINES = [parse_machine(text) for text in ("1x1x2x1:4Gi", "1x1x4x2:32Gi", "2x2x2x2:64Gi", "2x2x8x2:256Gi")]
 

@@ -16,6 +16,8 @@ from gitops.nri.migration.migrate import Migration, migrate
 from gitops.nri.schema.objections import objections
 from tests.nri.oracle import ask
 
+pytestmark = pytest.mark.oracle("tests/nri/oracle")
+
 _DATA = Path(__file__).parents[2] / "data" / "samples"
 _SAMPLES = sorted(path for path in (_DATA / "cri-resmgr").iterdir() if path.name != "sources.txt")
 _SAMPLES.append(_DATA / "extension" / "shoot2.yaml")

@@ -6,23 +6,19 @@ module that the module proxy does not serve. The binary is built once per set of
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gitops.nri.acceptance.machine import Machine
-from tests.control_plane.build import cache_folder
-from tests.control_plane.toolchain import BuildError, find_go
+from tests.control_plane.oracle import oracle
 
-_SOURCES = ("go.mod", "go.sum", "main.go", "topology/go.mod", "topology/topology.go")
+FOLDER = Path(__file__).parent
+"""The program's sources."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ def ask(questions: Iterable[tuple[Mapping[str, Any], Machine]], kind: str = "Bal
     """
     asked = ({"kind": kind, "spec": spec, "machine": _machine(machine)} for spec, machine in questions)
     lines = "".join(json.dumps(question) + "\n" for question in asked)
-    command = ["nice", str(binary())]
+    command = ["nice", str(oracle(FOLDER))]
     run = subprocess.run(
         command,
         input=lines,
@@ -58,31 +54,6 @@ def ask(questions: Iterable[tuple[Mapping[str, Any], Machine]], kind: str = "Bal
     )
     answers = [json.loads(line) for line in run.stdout.splitlines()]
     return [Answer(answer["accepted"], answer.get("error", "")) for answer in answers]
-
-
-@cache
-def binary() -> Path:
-    """The program, built now if it is not in the cache.
-
-    Raises:
-        BuildError: there is no Go, or the build failed.
-    """
-    go = find_go()
-    here = Path(__file__).parent
-    digest = hashlib.sha256(go.version.encode())
-    for source in _SOURCES:
-        digest.update(hashlib.sha256((here / source).read_bytes()).digest())
-    program = cache_folder().parent / "balloons-oracle" / digest.hexdigest()[:16]
-    if not program.is_file():
-        program.parent.mkdir(exist_ok=True)
-        partial = Path(tempfile.mkdtemp(dir=program.parent)) / "oracle"
-        command = ["nice", str(go.command), "build", "-mod=readonly", "-o", str(partial), "."]
-        build = subprocess.run(command, cwd=here, env=go.environment, capture_output=True, text=True, check=False)
-        if build.returncode:
-            raise BuildError(f"{' '.join(command)} failed:\n{build.stderr[-4000:]}")
-        partial.rename(program)
-        shutil.rmtree(partial.parent)
-    return program
 
 
 def _environment() -> dict[str, str]:
