@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from gitops.desired.acceptance import refused_policies
 from gitops.desired.artifact import Artifact
@@ -20,6 +21,7 @@ from gitops.gardener.rolling import Vector
 from gitops.gardener.succession import Move
 from gitops.manifest import GARDEN, Manifest, Ref, State, Target, get, ref_of
 from gitops.nri.acceptance.answers import Answers
+from gitops.nri.resolution import is_policy
 from gitops.nri.siblings import never_read, with_checksums
 
 
@@ -103,7 +105,7 @@ def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None =
     if violations:
         raise InvalidInput(list(violations))
     warnings = {*dead_selectors(overlay, declared), *composition.patching.unused(), *composition.empty_waves()}
-    warnings |= composition.warnings
+    warnings |= {*composition.warnings, *_empty_node_waves(overlay, shoots.values())}
     origins = {ref: Origin(document.file, document.line) for ref, document in declared.registrations.items()}
     return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)), registrations, origins)
 
@@ -201,3 +203,11 @@ def _never_read(config: Document) -> Violation:
         "change, or declare it"
     )
     return config.violation("never-read", message)
+
+
+def _empty_node_waves(overlay: Overlay, shoots: Iterable[DesiredShoot]) -> Iterator[Violation]:
+    names = {ref.name for shoot in shoots for ref, manifest in shoot.objects.items() if is_policy(manifest)}
+    for glob in (glob for wave in overlay.node_waves for glob in wave):
+        if not any(fnmatchcase(name, glob) for name in names):
+            message = f"nodeWaves names {glob!r}, and no shoot has a policy of that name"
+            yield Violation(overlay.file, 0, "", "empty-node-wave", message)

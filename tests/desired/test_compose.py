@@ -120,6 +120,13 @@ def test_a_plugins_config_map_without_its_daemon_set_is_warned_of() -> None:
     assert (warning.file, warning.rule) == ("policies/config.yaml", "never-read")
 
 
+def test_a_node_wave_that_names_no_policy_is_warned_of() -> None:
+    (warning,) = composed("  nodeWaves:\n  - policies: [group.x, default]\n").warnings
+
+    assert warning.rule == "empty-node-wave"
+    assert "'group.x'" in warning.message
+
+
 ENTRY = {"type": "a", "disabled": False}
 FOREIGN = {"type": "dns", "providerConfig": {"x": 1}}
 
