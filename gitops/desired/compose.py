@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from gitops.desired.acceptance import refused_policies
 from gitops.desired.artifact import Artifact
@@ -20,6 +21,8 @@ from gitops.gardener.rolling import Vector
 from gitops.gardener.succession import Move
 from gitops.manifest import GARDEN, Manifest, Ref, State, Target, get, ref_of
 from gitops.nri.acceptance.answers import Answers
+from gitops.nri.resolution import is_policy
+from gitops.nri.siblings import never_read, with_checksums
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None =
     if violations:
         raise InvalidInput(list(violations))
     warnings = {*dead_selectors(overlay, declared), *composition.patching.unused(), *composition.empty_waves()}
+    warnings |= {*composition.warnings, *_empty_node_waves(overlay, shoots.values())}
     origins = {ref: Origin(document.file, document.line) for ref, document in declared.registrations.items()}
     return Desired(overlay, artifact.revision, shoots, tuple(sorted(warnings)), registrations, origins)
 
@@ -111,11 +115,13 @@ class _Composition:
 
     Attributes:
         violations: found so far; several shoots may have found the same.
+        warnings: what is allowed and probably not meant, found so far.
         patching: the overlay's patches, which collect their own.
     """
 
     def __init__(self, overlay: Overlay, declared: Declared) -> None:
         self.violations: list[Violation] = []
+        self.warnings: set[Violation] = set()
         self.patching = Patching(overlay)
         self._overlay = overlay
         self._declared = declared
@@ -149,8 +155,10 @@ class _Composition:
         self._placed.append((patched, placed))
         origins[ref_of(GARDEN, patched)] = Origin(document.file, document.line)
         ignored = tuple(rule for rule in self._overlay.ignore if selects(rule.shoots, labels))
+        self.warnings |= {_never_read(sources[ref.identity]) for ref in never_read(objects)}
+        rolled = with_checksums(dict(sorted(objects.items())))
         moves = tuple(Move(old, rule.type) for rule in rules for old in rule.replaces)
-        return DesiredShoot(target, patched, dict(sorted(objects.items())), wave.name, ignored, origins, moves)
+        return DesiredShoot(target, patched, rolled, wave.name, ignored, origins, moves)
 
     def _wave(self, document: Document, labels: Mapping[str, str]) -> Wave | None:
         wave = next((wave for wave in self._overlay.waves if selects(wave.shoots, labels)), None)
@@ -187,3 +195,19 @@ class _Composition:
             for wave in self._overlay.waves
             if wave.name not in self._entered and wave.shoots is not None
         ]
+
+
+def _never_read(config: Document) -> Violation:
+    message = (
+        "the plugin reads this at its start only, and its DaemonSet is not declared here: restart it by hand after a "
+        "change, or declare it"
+    )
+    return config.violation("never-read", message)
+
+
+def _empty_node_waves(overlay: Overlay, shoots: Iterable[DesiredShoot]) -> Iterator[Violation]:
+    names = {ref.name for shoot in shoots for ref, manifest in shoot.objects.items() if is_policy(manifest)}
+    for glob in (glob for wave in overlay.node_waves for glob in wave):
+        if not any(fnmatchcase(name, glob) for name in names):
+            message = f"nodeWaves names {glob!r}, and no shoot has a policy of that name"
+            yield Violation(overlay.file, 0, "", "empty-node-wave", message)

@@ -162,5 +162,8 @@ class Overlay:
     """By machine type: what no CloudProfile tells."""
     prerequisites: Prerequisites = field(default_factory=Prerequisites)
     verification: Verification = field(default_factory=Verification)
+    node_waves: tuple[tuple[str, ...], ...] = ()
+    """Globs of policy names, wave by wave: inside a shoot, the nodes of an earlier wave accept their policies before a
+    policy of a later one is written. Policies that no wave names come last."""
     max_deletions: int = 10
     """The most objects one run may prune; more is refused before anything is deleted."""

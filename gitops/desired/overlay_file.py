@@ -102,6 +102,7 @@ class _Reading:
             verification=_verification(spec.get("verification", {})),
             adopt=frozenset(Tool(tool) for tool in spec.get("adopt", [])),
             machines=self._machines(),
+            node_waves=tuple(tuple(raw["policies"]) for raw in spec.get("nodeWaves", [])),
             max_deletions=spec.get("prune", {}).get("maxDeletions", Overlay.max_deletions),
         )
         if self._violations:

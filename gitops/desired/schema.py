@@ -208,6 +208,19 @@ _WAVE = _map(
     },
     soak={**_DURATION, "default": "0s"},
 )
+_NODE_WAVE = _map(
+    ["policies"],
+    "policies that are written together, before those of the waves that follow",
+    policies=_list(
+        {
+            "type": "string",
+            "pattern": r"^(default|group\..+|node\..+)$",
+            "description": "default, group.<GROUP> or node.<NODE>; * stands for any text, such as node.*",
+        },
+        "names of policies",
+        at_least=1,
+    ),
+)
 
 OVERLAY_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -232,6 +245,7 @@ OVERLAY_SCHEMA: dict[str, Any] = {
             prerequisites=_PREREQUISITES,
             verification=_VERIFICATION,
             waves=_list(_WAVE, "the order of the rollout", at_least=1),
+            nodeWaves=_list(_NODE_WAVE, "the order of the nodes inside each shoot; all other policies come last"),
             gate=_map(
                 [],
                 "how long the rollout waits for what it wrote",

@@ -13,9 +13,11 @@ from typing import Any
 
 from gitops.manifest import Manifest, get
 from gitops.nri.acceptance.machine import Machine
+from gitops.nri.resolution import node_name
 from gitops.ownership.equality import quantity
 
-_POOL_LABEL = "worker.gardener.cloud/pool"
+POOL_LABEL = "worker.gardener.cloud/pool"
+"""The label of a Node that names its worker pool."""
 _LOCAL = "local"
 _FAKED_CPUS = 100
 """What provider-local makes its nodes report; its machines see all CPUs of the host instead."""
@@ -41,7 +43,11 @@ class Pool:
 
 
 def machines_of(
-    shoot: Manifest, cloud_profile: Manifest | None, declared: Mapping[str, Machine], nodes: Iterable[Manifest] = ()
+    shoot: Manifest,
+    cloud_profile: Manifest | None,
+    declared: Mapping[str, Machine],
+    nodes: Iterable[Manifest] = (),
+    counted: Mapping[str, int] | None = None,
 ) -> tuple[Pool, ...]:
     """The machines of every worker pool, in the Shoot's order; none for a workerless Shoot.
 
@@ -50,12 +56,14 @@ def machines_of(
         cloud_profile: the CloudProfile or NamespacedCloudProfile that it refers to; None where nobody may read it.
         declared: machines by machine type. They count more than anything else.
         nodes: live nodes of the shoot; the capacity they report counts more than the CloudProfile.
+        counted: CPUs by node, as a NodeResourceTopology tells them; they count more than the capacity, and nobody
+            fakes them.
     """
     types = _machine_types(cloud_profile)
     known = tuple(nodes)
     local = get(shoot, "spec", "provider", "type") == _LOCAL
     return tuple(
-        _pool(worker, declared, types, _reported(worker, known, local=local), local=local)
+        _pool(worker, declared, types, _reported(worker, known, counted or {}, local=local), local=local)
         for worker in get(shoot, "spec", "provider", "workers") or ()
     )
 
@@ -81,7 +89,7 @@ def _pool(
     profile = types.get(machine_type, _NOTHING)
     if machine_type in declared:
         return _declared(pool, declared[machine_type], _NOTHING if local else profile, reported)
-    if local:
+    if local and not reported.cpus:
         question = "provider-local fakes the capacity of its nodes, which see all CPUs of the host"
         return replace(pool, open_questions=(f"{question}: declare the machine type {machine_type}",))
     size = reported if reported.cpus else profile
@@ -115,17 +123,24 @@ def _machine_types(cloud_profile: Manifest | None) -> Mapping[str, _Size]:
     return {str(get(one, "name")): _Size(_whole(get(one, "cpu")), _whole(get(one, "memory"))) for one in types}
 
 
-def _reported(worker: Any, nodes: Iterable[Manifest], *, local: bool) -> _Size:
+def _reported(worker: Any, nodes: Iterable[Manifest], counted: Mapping[str, int], *, local: bool) -> _Size:
     """What the live nodes of a pool report; nothing where they disagree or where it is faked."""
     sizes = {
-        _Size(_whole(get(node, "status", "capacity", "cpu")), _whole(get(node, "status", "capacity", "memory")))
+        _told(node, counted.get(node_name(node), 0), local=local)
         for node in nodes
-        if get(node, "metadata", "labels", _POOL_LABEL) == get(worker, "name")
+        if get(node, "metadata", "labels", POOL_LABEL) == get(worker, "name")
     }
     if len({size.cpus for size in sizes}) != 1:
         return _NOTHING
-    size = min(sizes, key=lambda one: one.memory)
-    return _NOTHING if local and size.cpus == _FAKED_CPUS else size
+    return min(sizes, key=lambda one: one.memory)
+
+
+def _told(node: Manifest, counted: int, *, local: bool) -> _Size:
+    memory = _whole(get(node, "status", "capacity", "memory"))
+    if counted:
+        return _Size(counted, 0 if local else memory)
+    cpus = _whole(get(node, "status", "capacity", "cpu"))
+    return _NOTHING if local and cpus == _FAKED_CPUS else _Size(cpus, memory)
 
 
 def _whole(value: Any) -> int:

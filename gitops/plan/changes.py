@@ -26,6 +26,8 @@ class Cost(Enum):
     """What a change does to a running cluster, cheapest first."""
 
     NONE = "none"
+    PINNING = "re-pinning"
+    """Nodes allocate CPUs to all of their containers anew."""
     CONTROL_PLANE = "control plane"
     """Gardener reconciles the control plane; nodes keep running."""
     NODE_ROLL = "node roll"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from gitops.desired.compose import DesiredShoot
@@ -11,7 +12,8 @@ from gitops.desired.overlay import ADOPTABLE, Overlay
 from gitops.errors import Absent, ApiError, Violation
 from gitops.manifest import Manifest, Path, Ref, get, pointer
 from gitops.nri.chart_owned import WAYS_OUT, is_left_alone
-from gitops.nri.resolution import is_policy, nodes_of, stage
+from gitops.nri.resolution import Stage, is_policy, stage
+from gitops.nri.schema.pruning import pruned_by_crd
 from gitops.ownership import FIELD_MANAGER
 from gitops.ownership.applyset import applyset_id, member_labels, set_of
 from gitops.ownership.managers import Writer, owned_paths, writer_of
@@ -23,6 +25,8 @@ from gitops.plan.diff import comparable, differences
 from gitops.plan.ignoring import with_live_values
 from gitops.plan.masking import masked
 from gitops.plan.observed import Inside
+from gitops.plan.policy_effect import with_effect
+from gitops.plan.policy_scene import PolicyScene, policy_scene
 
 _PEOPLE = "kubectl"
 """Managers of this name and `kubectl-*` are people: what they changed is drift, not a claim."""
@@ -39,11 +43,20 @@ class InsidePlan:
     """Why the run must not write at all."""
 
 
-def writing_order(ref: Ref) -> tuple[int, int, Ref]:
-    """What others need first, then everything else, then policies: `default`, `group.*`, `node.*`."""
-    if is_policy({"apiVersion": ref.api_version, "kind": ref.kind}):
-        return (2, int(stage(ref.name)), ref)
+def writing_order(ref: Ref, node_waves: Sequence[Sequence[str]] = ()) -> tuple[int, int, Ref]:
+    """What others need first, then everything else, then policies: `default`, `group.*`, `node.*`.
+
+    A policy is felt by the nodes that use it and by no other, as nothing falls through. So node waves may put the
+    policy of one node, or of one group, before all others.
+    """
+    if _is_policy(ref):
+        return (2, _node_wave(ref.name, node_waves) * len(Stage) + int(stage(ref.name)), ref)
     return (0, _FIRST.index(ref.kind), ref) if ref.kind in _FIRST else (1, 0, ref)
+
+
+def _node_wave(name: str, node_waves: Sequence[Sequence[str]]) -> int:
+    matching = (at for at, globs in enumerate(node_waves) if any(fnmatchcase(name, glob) for glob in globs))
+    return next(matching, len(node_waves))
 
 
 def to_apply(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifest]) -> dict[Ref, Manifest]:
@@ -55,7 +68,8 @@ def to_apply(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifes
         ref: with_live_values(manifest, live[ref], desired.ignored) if ref in live else manifest
         for ref, manifest in desired.objects.items()
     }
-    return {ref: _member(manifests[ref], overlay.name) for ref in sorted(manifests, key=writing_order)}
+    ordered = sorted(manifests, key=lambda ref: writing_order(ref, overlay.node_waves))
+    return {ref: _member(manifests[ref], overlay.name) for ref in ordered}
 
 
 def suspects(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> dict[Ref, Manifest]:
@@ -67,18 +81,35 @@ def suspects(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> dict[Re
     }
 
 
-def plan_inside(desired: DesiredShoot, overlay: Overlay, inside: Inside) -> InsidePlan:
-    """Every object that is declared for the shoot, and every one that is ours and declared no longer."""
+def pending_policies(desired: DesiredShoot, overlay: Overlay, live: Mapping[Ref, Manifest]) -> tuple[Ref, ...]:
+    """The declared policies that are not as they should be, whether or not the shoot serves them yet."""
+    manifests = to_apply(desired, overlay, live)
+    return tuple(ref for ref, one in manifests.items() if is_policy(one) and not _settled(one, live.get(ref)))
+
+
+def plan_inside(
+    desired: DesiredShoot, overlay: Overlay, inside: Inside, scene: PolicyScene | None = None
+) -> InsidePlan:
+    """Every object that is declared for the shoot, and every one that is ours and declared no longer.
+
+    Args:
+        desired: what is declared.
+        overlay: which objects are ours, and whose may be taken over.
+        inside: what the shoot holds.
+        scene: the nodes and their policies; None to look at the live nodes alone.
+    """
+    scene = scene or policy_scene(desired, overlay, inside, None)
     changes: list[Change] = []
     problems: list[Violation] = []
     for ref, manifest in to_apply(desired, overlay, inside.objects).items():
-        if obstacle := _obstacle(ref, overlay, inside):
+        if obstacle := _obstacle(ref, manifest, overlay, inside):
             changes.append(Change(ref, Action.SKIPPED, reason=obstacle.message))
             problems.append(_problem(desired, ref, obstacle))
         else:
-            changes.append(_with_effect(_change(ref, manifest, inside), inside, desired))
+            changes.append(_change(ref, manifest, inside))
     changes += _prunes(desired, overlay, inside)
-    return InsidePlan(tuple(changes), tuple(problems))
+    felt = (with_effect(change, scene) if _is_policy(change.ref) else change for change in changes)
+    return InsidePlan(tuple(felt), tuple(problems))
 
 
 @dataclass(frozen=True)
@@ -111,13 +142,15 @@ def _changes_nothing(live: Manifest, outcome: Manifest) -> bool:
     return not any(differences(comparable(live), comparable(outcome))) and len(set(owned)) == 1
 
 
-def _obstacle(ref: Ref, overlay: Overlay, inside: Inside) -> _Obstacle | None:
+def _obstacle(ref: Ref, manifest: Manifest, overlay: Overlay, inside: Inside) -> _Obstacle | None:
     live = inside.objects.get(ref)
     outcome = inside.dry_runs.get(ref)
     if live is not None and (claim := foreign_claim(live, overlay)):
         return _Obstacle("foreign-owner", claim)
     if isinstance(outcome, ApiError) and not isinstance(outcome, Absent):
-        return _Obstacle("refused-by-the-shoot", _refusal(outcome))
+        return _Obstacle(
+            "refused-by-the-shoot", "; ".join((_refusal(outcome), *_unknown_fields(ref, manifest, inside)))
+        )
     if live is None or not isinstance(outcome, Mapping):
         return None
     for path, _, _ in differences(comparable(live), comparable(outcome)):
@@ -175,6 +208,13 @@ def _refusal(error: ApiError) -> str:
     return f"the shoot's API server refuses it: {causes or error}"
 
 
+def _unknown_fields(ref: Ref, manifest: Manifest, inside: Inside) -> tuple[str, ...]:
+    """Of a policy that is refused: which fields its CRD does not know, and which release brought them."""
+    definitions = inside.surroundings.definitions if inside.surroundings else {}
+    definition = definitions.get((ref.api_version, ref.kind))
+    return tuple(one.message for one in pruned_by_crd(manifest, definition)) if definition else ()
+
+
 def foreign_claim(live: Manifest, overlay: Overlay) -> str:
     """Why an object is not ours to write, and what to do about it; empty where it is."""
     owner = foreign_owner(live, applyset=applyset_id(overlay.name))
@@ -188,18 +228,6 @@ def foreign_claim(live: Manifest, overlay: Overlay) -> str:
     if owner.tool in ADOPTABLE:
         remedy += f", or let this overlay take it over (spec.adopt: [{owner.tool.value}])"
     return f"{owner.claim}: {remedy}"
-
-
-def _with_effect(change: Change, inside: Inside, desired: DesiredShoot) -> Change:
-    """For a policy, say how many nodes feel it: a new generation re-allocates all containers of its nodes."""
-    if change.action not in {Action.CREATED, Action.CONFIGURED} or not change.fields or not _is_policy(change.ref):
-        return change
-    names = {ref.name for ref in desired.objects if ref.kind == change.ref.kind}
-    nodes = nodes_of(change.ref.name, inside.nodes, names)
-    effect = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'} will use it"
-    return Change(
-        change.ref, change.action, change.fields, change.cost, "; ".join(filter(None, (change.reason, effect)))
-    )
 
 
 def _is_policy(ref: Ref) -> bool:

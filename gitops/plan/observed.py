@@ -29,6 +29,21 @@ class NodeWork:
 
 
 @dataclass(frozen=True)
+class Surroundings:
+    """What the fate of a policy depends on; what is absent is simply not among it."""
+
+    definitions: Mapping[Kind, Manifest] = field(default_factory=dict)
+    """The CustomResourceDefinitions of the policies, by what they define."""
+    topologies: tuple[Manifest, ...] = ()
+    """The NodeResourceTopology of each node that has one."""
+    daemon_sets: tuple[Manifest, ...] = ()
+    """Those of the policies' plugins."""
+    cloud_profile: Manifest | None = None
+    unread: tuple[str, ...] = ()
+    """A sentence for each of these that nobody could read."""
+
+
+@dataclass(frozen=True)
 class Inside:
     """What one shoot's own API server holds."""
 
@@ -43,6 +58,8 @@ class Inside:
     """None where the overlay asks nothing of nodes."""
     scene: Scene | None = None
     """Where containers run; None where nobody asks, or where it is too early to."""
+    surroundings: Surroundings | None = None
+    """None while no policy is about to change: then nobody has looked."""
 
 
 @dataclass(frozen=True)

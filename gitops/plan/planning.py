@@ -12,13 +12,14 @@ from gitops.desired.overlay import Overlay
 from gitops.errors import GitopsError, Refused, Violation
 from gitops.gardener.shoot_record import read_record
 from gitops.manifest import Manifest, Target
-from gitops.nri.resolution import is_policy, unconfigured_nodes
 from gitops.plan.changes import Action, Change, Plan, ShootPlan, WavePlan
 from gitops.plan.inside import foreign_claim, plan_inside
 from gitops.plan.node_work import node_notes
 from gitops.plan.observed import NO_REGISTRATIONS, Inside, Kind, Observed, ObservedRegistrations, Unobserved
+from gitops.plan.policies import foresee_policies, review_policies
+from gitops.plan.policy_scene import policy_scene
 from gitops.plan.registrations import plan_registrations
-from gitops.plan.shoot import declared_kinds, shoot_change, shoot_notes
+from gitops.plan.shoot import declared_kinds, shoot_after, shoot_change, shoot_notes
 
 
 class Prune(Enum):
@@ -111,10 +112,12 @@ def plan_shoot(desired: DesiredShoot, overlay: Overlay, observed: Observed) -> t
         return ShootPlan(desired.target, (change,), notes), problems
     if not isinstance(observed.inside, Inside):
         why = observed.inside.reason if isinstance(observed.inside, Unobserved) else _told(observed.inside)
+        notes = (*notes, *foresee_policies(desired, overlay, shoot_after(desired, observed.shoot, overlay.name)))
         return ShootPlan(desired.target, (change, *_unknown(desired, why)), notes), problems
-    inside = plan_inside(desired, overlay, observed.inside)
-    notes = (*notes, *_notes(desired, observed.inside))
-    return ShootPlan(desired.target, (change, *inside.changes), notes), (*problems, *inside.problems)
+    scene = policy_scene(desired, overlay, observed.inside, shoot_after(desired, observed.shoot, overlay.name))
+    inside = plan_inside(desired, overlay, observed.inside, scene)
+    said, found = review_policies(desired, observed.inside, scene, inside.changes)
+    return ShootPlan(desired.target, (change, *inside.changes), (*notes, *said)), (*problems, *inside.problems, *found)
 
 
 def _said_once(problems: Iterable[Violation]) -> Iterator[str]:
@@ -142,17 +145,6 @@ def _unknown(desired: DesiredShoot, why: str) -> tuple[Change, ...]:
 
 def _told(error: GitopsError) -> str:
     return f"{type(error).__name__.lower()}: {error}"
-
-
-def _notes(desired: DesiredShoot, inside: Inside) -> tuple[str, ...]:
-    policies = [ref for ref, manifest in desired.objects.items() if is_policy(manifest)]
-    if not policies:
-        return ()
-    bare = unconfigured_nodes(inside.nodes, {ref.name for ref in policies})
-    if not bare:
-        return ()
-    names = ", ".join(sorted(node["metadata"]["name"] for node in bare)[:3])
-    return (f"{len(bare)} of {len(inside.nodes)} nodes would have no configuration, among them {names}",)
 
 
 def _without_prunes(plan: ShootPlan) -> ShootPlan:

@@ -39,6 +39,15 @@ def merge_of(desired: DesiredShoot, live: Manifest, overlay: str) -> ShootMerge:
     return merge_shoot(desired.shoot, live, terms_of(desired, overlay))
 
 
+def shoot_after(desired: DesiredShoot, live: Manifest | None, overlay: str) -> Manifest:
+    """The Shoot as it will be, declared or not.
+
+    Raises:
+        Refused: the record on the live Shoot cannot be read.
+    """
+    return desired.shoot if live is None else merge_of(desired, live, overlay).merged
+
+
 def shoot_change(desired: DesiredShoot, live: Manifest | None, overlay: str) -> Change:
     """What happens to the Shoot object itself.
 

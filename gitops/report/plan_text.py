@@ -61,6 +61,8 @@ def cost_lines(plan: Plan) -> list[str]:
         parts.append(f"machines are replaced in {counted(rolled, 'shoot')}")
     if reconciled := costs[Cost.CONTROL_PLANE]:
         parts.append(f"control planes are reconciled in {counted(reconciled, 'shoot')}")
+    if pinned := costs[Cost.PINNING]:
+        parts.append(f"containers are pinned to other CPUs in {counted(pinned, 'shoot')}")
     return [f"Cost: {', '.join(parts)}."] if parts else []
 
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
 from gitops.errors import Absent, ApiError, Conflict, Forbidden, GitopsError, Rejected
 from gitops.kube.cluster import Access, Cluster, Conflicts, Mode
 from gitops.live.access import ShootAccess
+from gitops.live.cloud_profiles import CloudProfiles
 from gitops.live.garden import SHOOT, observe_garden
 from gitops.live.nodes import observe_node_work
 from gitops.live.placement import observe_scene
 from gitops.live.registrations import observe_registrations
 from gitops.live.shoots import observe_shoot
+from gitops.live.surroundings import observe_surroundings
 from gitops.manifest import GARDEN, RUNTIME, Manifest, Ref, Target, ref_of
 from gitops.nri.placement.verification import Scene
 from gitops.nri.resolution import is_policy
 from gitops.ownership.applyset import applyset_id
 from gitops.plan.changes import Action as PlanAction
-from gitops.plan.inside import plan_inside, suspects
+from gitops.plan.inside import pending_policies, plan_inside, suspects
 from gitops.plan.observed import Inside
 from gitops.plan.planning import kinds_inside
 from gitops.rollout.actions import (
@@ -60,6 +63,10 @@ class Effects:
     runtime: Cluster | None = None
     """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
 
+    @cached_property
+    def _profiles(self) -> CloudProfiles:
+        return CloudProfiles(self.garden)
+
     def perform(self, action: Action) -> Event:
         """Do one action; what goes wrong with it is part of the event."""
         match action:
@@ -93,6 +100,9 @@ class Effects:
                 inside = replace(inside, node_work=observe_node_work(cluster, self.run))
             differing = suspects(desired, self.desired.overlay, inside)
             inside = replace(inside, dry_runs=self._dry_runs(target, differing))
+            if policies := pending_policies(desired, self.desired.overlay, inside.objects):
+                around = observe_surroundings(cluster, policies, self._profiles.of(shoot))
+                inside = replace(inside, surroundings=around)
             return replace(inside, scene=self._scene(target, cluster, inside))
         except GitopsError as error:
             return error

@@ -148,8 +148,9 @@ def next_step(desired: DesiredShoot, overlay: Overlay, observed: Observed, prune
     """What to do about one shoot: the same observation always gives the same step.
 
     The order is that of design: the nodes' prerequisites, the Shoot itself, its gate, then inside it what others need,
-    other objects, policies (`default`, `group.*`, `node.*`), each stage with its gate, the placement of containers, and
-    the prune last. A change of the Shoot may bring new nodes, so that prerequisites are asked for after its gate too.
+    other objects, policies (`default`, `group.*`, `node.*`, or the overlay's node waves), each stage with its gate, the
+    placement of containers, and the prune last. A change of the Shoot may bring new nodes, so that prerequisites are
+    asked for after its gate too.
     """
     try:
         plan, problems = plan_shoot(desired, overlay, observed)
@@ -266,7 +267,7 @@ def _not_seen(inside: Unobserved | GitopsError) -> Step:
 def _write_objects(desired: DesiredShoot, overlay: Overlay, inside: Inside, changes: list[Change]) -> Step | None:
     manifests = to_apply(desired, overlay, inside.objects)
     wanted = {change.ref: change for change in changes if change.ref in manifests}
-    for _, stage in groupby(wanted, key=lambda ref: writing_order(ref)[:2]):
+    for _, stage in groupby(wanted, key=lambda ref: writing_order(ref, overlay.node_waves)[:2]):
         refs = list(stage)
         differing = [ref for ref in refs if wanted[ref].action is not Action.UNCHANGED]
         if blocked := [ref for ref in differing if _not_served(ref, inside)]:

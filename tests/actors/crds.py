@@ -22,6 +22,12 @@ def nri() -> list[dict[str, Any]]:
     return [yaml.safe_load(path.read_text()) for path in sorted(_DATA.glob("config.nri_*.yaml"))]
 
 
+def balloons_of(release: str) -> dict[str, Any]:
+    """BalloonsPolicy as a release of nri-plugins defined it, such as `v0.9.4`."""
+    definition: dict[str, Any] = yaml.safe_load((_DATA / "versions" / f"balloonspolicies-{release}.yaml").read_text())
+    return definition
+
+
 def install(shoot: Client, definitions: list[dict[str, Any]]) -> None:
     """Create or update definitions; one that is there already is not written."""
     for definition in definitions:

@@ -52,6 +52,13 @@ OVERLAYS = [
     pytest.param("  approval: []\n", 11, "not-supported-yet", "spec.approval is not supported yet", id="later-1"),
     pytest.param("  windows: []\n", 11, "not-supported-yet", "windows", id="later-3"),
     pytest.param("  adopt: [Kluctl]\n", 11, "wrong-value", "Flux, ArgoCD or Helm", id="unknown-tool"),
+    pytest.param(
+        "  nodeWaves:\n  - policies: [fast]\n",
+        12,
+        "wrong-value",
+        "default, group.<GROUP> or node.<NODE>",
+        id="node-wave",
+    ),
     pytest.param("  prune: {maxDeletions: -1}\n", 11, "wrong-value", "a number from 0", id="negative-budget"),
     pytest.param(
         "  ignore:\n  - {kind: Shoot, paths: [spec]}\n", 12, "wrong-value", "a path such as", id="ignore-path"

@@ -87,6 +87,47 @@ def test_a_folder_is_read_as_a_whole_and_a_file_by_itself() -> None:
     assert [ref.kind for ref in desired.shoots["garden-dev/one"].objects] == ["BalloonsPolicy", "ConfigMap"]
 
 
+PLUGIN_CONFIG = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: nri-memory-qos-config.default, namespace: kube-system}
+data: {config.yaml: "classes: []"}
+"""
+PLUGIN = """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: nri-memory-qos, namespace: kube-system}
+spec:
+  template:
+    spec:
+      volumes: [{name: config, configMap: {name: nri-memory-qos-config.default}}]
+"""
+
+
+def test_a_plugin_that_reads_its_config_map_once_is_restarted_by_a_checksum() -> None:
+    def checksum(config: str) -> Any:
+        desired = composed(**{"policies/config.yaml": config, "policies/plugin.yaml": PLUGIN})
+        (plugin,) = [one for ref, one in desired.shoots["garden-dev/one"].objects.items() if ref.kind == "DaemonSet"]
+        assert desired.warnings == ()
+        return get(plugin, "spec", "template", "metadata", "annotations", "shoot-gitops/config-checksum")
+
+    assert checksum(PLUGIN_CONFIG)
+    assert checksum(PLUGIN_CONFIG) != checksum(PLUGIN_CONFIG.replace("[]", "[a]"))
+
+
+def test_a_plugins_config_map_without_its_daemon_set_is_warned_of() -> None:
+    (warning,) = composed(**{"policies/config.yaml": PLUGIN_CONFIG}).warnings
+
+    assert (warning.file, warning.rule) == ("policies/config.yaml", "never-read")
+
+
+def test_a_node_wave_that_names_no_policy_is_warned_of() -> None:
+    (warning,) = composed("  nodeWaves:\n  - policies: [group.x, default]\n").warnings
+
+    assert warning.rule == "empty-node-wave"
+    assert "'group.x'" in warning.message
+
+
 ENTRY = {"type": "a", "disabled": False}
 FOREIGN = {"type": "dns", "providerConfig": {"x": 1}}
 
@@ -263,10 +304,12 @@ def test_what_is_to_be_verified_is_read() -> None:
 
 def test_what_an_overlay_says_is_read() -> None:
     spec = "  gate: {timeout: 1h30m, quarantineAfter: 90s}\n  adopt: [Helm, Flux]\n  prune: {maxDeletions: 0}\n"
+    spec += "  nodeWaves:\n  - policies: [group.canary, node.*]\n  - policies: [default]\n"
     text = overlay(spec).replace("{name: all}", "{name: all, maxConcurrent: 25%, maxFailures: 2, soak: 1.5h}")
     read = composed(**{OVERLAY_FILE: text}).overlay
     assert read.gate == Gate(timedelta(minutes=90), timedelta(seconds=90))
     assert (read.adopt, read.max_deletions) == (frozenset({Tool.HELM, Tool.FLUX}), 0)
+    assert read.node_waves == (("group.canary", "node.*"), ("default",))
     (wave,) = read.waves
     assert (wave.max_concurrent, wave.max_failures, wave.soak) == (
         Concurrency(25, Unit.PERCENT),

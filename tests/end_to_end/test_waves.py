@@ -12,8 +12,8 @@ from tests.end_to_end.requests import Requests
 def test_a_node_that_refuses_stops_the_rollout_and_a_fix_overtakes_it(fleet: Fleet) -> None:
     node = fleet.nodes("one")[0]
     fleet.refuse("one", node, "not enough CPUs")
-    fleet.repository.policy("default", **balloons("64"))
-    fleet.repository.commit("ask for too much")
+    fleet.repository.policy("default", **balloons("3"))
+    fleet.repository.commit("ask for more")
     before = {name: fleet.versions(name) for name in NAMES[1:]}
     requests = Requests()
 

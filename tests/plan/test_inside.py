@@ -70,7 +70,7 @@ def test_an_object_of_an_unknown_kind_is_created_once_it_is_served() -> None:
 
     assert suspects(shoot, OVERLAY, inside(unserved=[POLICIES])) == {}
     assert change.action is Action.CREATED
-    assert change.reason.startswith("once the shoot serves it: BalloonsPolicy is unknown there")
+    assert change.reason == "0 nodes will use it; once the shoot serves it: BalloonsPolicy is unknown there"
 
 
 def test_an_object_whose_namespace_is_yet_to_come_is_created_once_it_is_there() -> None:

@@ -270,7 +270,7 @@ def test_everything_in_the_scene_is_counted() -> None:
         "skipped": 0,
     }
     assert planned.plan.pending
-    assert {change.cost for change in planned.plan.changes()} == {Cost.NONE}
+    assert {change.cost for change in planned.plan.changes()} == {Cost.NONE, Cost.PINNING}
 
 
 def test_every_problem_is_told() -> None:

@@ -11,7 +11,7 @@ import pytest
 from gitops.gardener.extension_use import Service
 from gitops.gardener.rolling import Vector
 from gitops.gardener.shoot_merge import OPERATION
-from gitops.plan.observed import Observed
+from gitops.plan.observed import Inside, Observed
 from gitops.plan.planning import Prune
 from gitops.rollout.step import (
     ApplyObjects,
@@ -127,3 +127,54 @@ def test_a_confined_shoot_is_not_written_while_an_operation_would_be_mistaken_fo
     live["spec"]["maintenance"] = {"confineSpecUpdateRollout": True}
 
     assert isinstance(rolling(shoot, live), Await)
+
+
+NAMES = ("default", "group.a", "group.b", "node.x", "node.y")
+
+
+@pytest.mark.parametrize(
+    ("waves", "written"),
+    [
+        ((), ["default", "group.a group.b", "node.x node.y"]),
+        ((("node.x",),), ["node.x", "default", "group.a group.b", "node.y"]),
+        ((("node.*",), ("group.b",)), ["node.x node.y", "group.b", "default", "group.a"]),
+        ((("group.*", "node.x"),), ["group.a group.b", "node.x", "default", "node.y"]),
+        ((("group.z",), ("node.?",)), ["node.x node.y", "default", "group.a group.b"]),
+    ],
+    ids=["none", "one canary", "nodes, then a group", "two kinds in one wave", "a wave without policies"],
+)
+def test_node_waves_are_written_one_behind_the_gate_of_the_other(
+    waves: tuple[tuple[str, ...], ...], written: list[str]
+) -> None:
+    """Each policy has one node that uses it; nothing is written while one of an earlier wave has not accepted."""
+    shoot = declared(*(policy(name, pinCPU=True) for name in NAMES))
+    by = overlay(node_waves=waves)
+    nodes = tuple(_node_of(name) for name in NAMES)
+    live = {ref(one): one for one in live_objects(*(policy(name, pinCPU=False) for name in NAMES))}
+    seen: list[str] = []
+    while True:
+        step = next_step(shoot, by, Observed(well(shoot), NOON, Inside(live, nodes, frozenset())), Prune.ALLOWED)
+        if not isinstance(step, ApplyObjects):
+            break
+        names = [one["metadata"]["name"] for one in step.manifests]
+        seen.append(" ".join(names))
+        for name in names:
+            (applied,) = live_objects(policy(name, pinCPU=True))
+            applied["metadata"]["generation"] = 2
+            live[ref(applied)] = applied
+        waiting = next_step(shoot, by, Observed(well(shoot), NOON, Inside(live, nodes, frozenset())), Prune.ALLOWED)
+        assert isinstance(waiting, Await)
+        for name in names:
+            node = _node_of(name)["metadata"]["name"]
+            answer = {"status": "Success", "generation": 2}
+            live[ref(policy(name))] = {**live[ref(policy(name))], "status": {"nodes": {node: answer}}}
+
+    assert seen == written
+    assert step == Settled(ShootOutcome.CONVERGED)
+
+
+def _node_of(name: str) -> dict[str, Any]:
+    """The node that uses the policy."""
+    kind, _, rest = name.partition(".")
+    labels = {"config.nri/group": rest} if kind == "group" else {}
+    return {"kind": "Node", "metadata": {"name": rest if kind == "node" else name, "labels": labels}}
