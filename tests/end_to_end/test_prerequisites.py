@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitops.kube.transport import Request
 from gitops.rollout.rollout import RunOutcome
-from tests.actors.node_jobs import BROKEN, FINE, NodeJobs, Report
+from tests.actors.node_jobs import BROKEN, FINE, LABEL, NodeJobs, Report
 from tests.end_to_end.fleet import NAMES, Fleet
 from tests.end_to_end.requests import Requests
 
@@ -142,6 +142,6 @@ def test_without_prerequisites_nobody_looks_at_nodes(fleet: Fleet) -> None:
     requests = nodes.requests()
 
     assert fleet.reconcile(requests).result.outcome is RunOutcome.CONVERGED
-    assert not [
-        request for request in requests.sent if "daemonsets" in request.path or "shoot-gitops-nodes" in request.path
-    ]
+    about_nodes = ("shoot-gitops-nodes", "shoot-gitops-probe", "shoot-gitops-repair", LABEL)
+    asked = [f"{request.path} {request.query}" for request in requests.sent]
+    assert not [request for request in asked if any(word in request for word in about_nodes)]
