@@ -270,5 +270,5 @@ OVERLAY_SCHEMA: dict[str, Any] = {
     ),
 }
 
-NOT_YET = {"approval", "nodeWaves", "windows"}
+NOT_YET = {"approval", "windows"}
 """Keys that the design knows and this version does not: an error of their own, never ignored."""
