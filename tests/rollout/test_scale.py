@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -18,11 +17,9 @@ def test_five_thousand_shoots_are_rolled_out() -> None:
     share = at_once(25, Unit.PERCENT)
     by = overlay(wave("canary"), wave("early", max_concurrent=share), wave("fleet", max_concurrent=share))
     world = world_of(fleet({"canary": 1, "early": 499, "fleet": 4500}, by))
-    begun = time.process_time()
 
     result = run(world, poll=timedelta(seconds=20))
 
     assert result.outcome is RunOutcome.CONVERGED
     assert result.writes == 10_000
     assert all(done(world, name) for name in world.desired.shoots)
-    assert time.process_time() - begun < 120, "the work grows with the number of shoots and not with its square"

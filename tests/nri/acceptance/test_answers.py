@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from time import perf_counter
-
 from gitops.nri.acceptance.answers import Answers
 from gitops.nri.acceptance.check import check
 from gitops.nri.acceptance.machine import Machine
@@ -22,12 +20,9 @@ def test_an_answer_is_what_the_check_says() -> None:
     assert answers.check(_policy(3), None) is not answers.check(_policy(3), _MACHINE)
 
 
-def test_the_checks_of_ten_thousand_shoots_take_less_than_a_second() -> None:
+def test_ten_thousand_shoots_with_ten_policies_cost_ten_checks() -> None:
     answers = Answers()
-    policies = [_policy(1 + number % 10) for number in range(10_000)]
 
-    start = perf_counter()
-    for policy in policies:
-        answers.check(policy, _MACHINE)
+    given = {id(answers.check(_policy(1 + number % 10), _MACHINE)) for number in range(10_000)}
 
-    assert perf_counter() - start < 1
+    assert len(given) == 10

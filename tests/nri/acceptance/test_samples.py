@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -22,12 +21,6 @@ _MACHINES = [parse_machine(text) for text in ("1x1x2x1:4Gi", "1x1x4x2:32Gi", "2x
 def _policy(path: Path) -> dict[str, Any]:
     manifest: dict[str, Any] = yaml.safe_load(path.read_text())
     return manifest
-
-
-def _seconds(policy: dict[str, Any]) -> float:
-    start = perf_counter()
-    check(policy, _MACHINES[-1])
-    return perf_counter() - start
 
 
 def test_every_sample_gets_the_verdict_of_the_plugin() -> None:
@@ -61,9 +54,3 @@ def test_the_sample_that_is_broken_on_purpose_says_what_is_broken() -> None:
     assert [(finding.rule, finding.message) for finding in check(_policy(broken)).findings] == [
         ("type-min-cpus", "minCPUs 33 is more than maxCPUs 32 in balloon type 'dynamic'")
     ]
-
-
-@pytest.mark.parametrize("path", _SAMPLES, ids=lambda path: path.stem)
-def test_a_sample_is_checked_in_under_a_millisecond(path: Path) -> None:
-    policy = _policy(path)
-    assert min(_seconds(policy) for _ in range(20)) < 0.001
