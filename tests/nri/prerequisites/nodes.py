@@ -7,22 +7,7 @@ from typing import Any
 
 from gitops.manifest import Manifest
 from gitops.nri.prerequisites.node_report import NodeReport, read_report
-
-FINE: dict[str, Any] = {
-    "v": 1,
-    "dbus": "socket",
-    "dbusDaemon": "active",
-    "systemd": "running",
-    "runtime": "containerd",
-    "runtimeVersion": "1.7.27",
-    "nri": "enabled",
-    "nriSocket": True,
-    "configVersion": 2,
-    "cgroup": 2,
-    "cgroupDriver": "systemd",
-    "changed": [],
-    "error": "",
-}
+from tests.actors.node_jobs import FINE
 
 
 def report(**differences: Any) -> NodeReport:

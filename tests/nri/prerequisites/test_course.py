@@ -14,7 +14,8 @@ from gitops.nri.prerequisites.facts import node_facts
 from gitops.nri.prerequisites.jobs import Job, job_of, nodes_of_job
 from gitops.nri.prerequisites.ledger import NAME, read_ledger
 from gitops.nri.prerequisites.wanted import Demand, Prerequisites
-from tests.nri.prerequisites.nodes import FINE, node, pod
+from tests.actors.node_jobs import FINE
+from tests.nri.prerequisites.nodes import node, pod
 
 REQUIRE = Prerequisites(Demand.REQUIRE, Demand.REQUIRE, Demand.REQUIRE)
 REPAIR = Prerequisites(Demand.REPAIR, Demand.REPAIR, Demand.REQUIRE)

@@ -15,7 +15,8 @@ from gitops.nri.prerequisites.findings import Evidence, verdicts
 from gitops.nri.prerequisites.node_report import parse_report
 from gitops.nri.prerequisites.wanted import Demand, Need, Prerequisites
 from gitops.verdict import Status
-from tests.nri.prerequisites.nodes import FINE, node, report
+from tests.actors.node_jobs import FINE
+from tests.nri.prerequisites.nodes import node, report
 
 ALL = Prerequisites(Demand.REQUIRE, Demand.REQUIRE, Demand.REQUIRE)
 REPAIRED = Prerequisites(Demand.REPAIR, Demand.REPAIR, Demand.REQUIRE)
