@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 from gitops.clock import Clock
@@ -17,8 +17,10 @@ from gitops.live.access import ShootAccess
 from gitops.live.garden import check_identity, observe_garden
 from gitops.live.registrations import list_registrations, observe_registrations
 from gitops.manifest import Manifest, Target, get
+from gitops.observer import Observer, Run
 from gitops.plan.document import digest
-from gitops.plan.observed import NO_REGISTRATIONS, Inside, Observed, ObservedRegistrations, Unobserved
+from gitops.plan.observed import NO_REGISTRATIONS, Inside, Observed, Unobserved
+from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, kinds_inside, make_plan, pruning
 from gitops.plan.registered import touches_extensions, unregistered
 from gitops.plan.registrations import registrations_to_be, with_left_images, with_vectors
@@ -26,7 +28,7 @@ from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
-from gitops.rollout.rollout import Rollout
+from gitops.rollout.rollout import Result, Rollout
 from gitops.rollout.wave import Rules
 
 
@@ -57,16 +59,6 @@ class Pace:
     """Between two looks at something that is being waited for."""
     deadline: timedelta | None = None
     """The longest that a run may take; None lets it wait as long as its gates allow."""
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What a plan is drawn from."""
-
-    desired: Desired
-    """With the image vectors that every shoot must have been rolled with."""
-    shoots: Mapping[Target, Observed]
-    registrations: ObservedRegistrations
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -107,15 +99,7 @@ def plan(world: World, desired: Desired) -> tuple[Planned, Outlook]:
     return replace(planned, problems=(*planned.problems, *_unregistered(world, outlook, planned))), outlook
 
 
-def reconcile(
-    world: World,
-    desired: Desired,
-    *,
-    trigger: str,
-    pace: Pace,
-    on_plan: Callable[[Planned], None],
-    on_change: Callable[[Rollout], None],
-) -> Record:
+def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, observer: Observer | None = None) -> Record:
     """One run to the end, or to where it must wait.
 
     Args:
@@ -123,26 +107,36 @@ def reconcile(
         desired: what to achieve.
         trigger: what started the run: `command`, `push` or `schedule`.
         pace: how to spend time.
-        on_plan: shown the plan before anything is written.
-        on_change: called whenever the rollout moved.
+        observer: told how it goes; None where nobody wants to know.
 
     Raises:
         Refused: the plan must not be carried out; nothing was written.
-        ApiError: the garden cannot be read; nothing was written.
+        ApiError: the garden cannot be read, and nothing was written; or the record could not be.
     """
-    world = replace(world, run=uuid4().hex)
-    started = world.clock.now()
+    run = Run(uuid4().hex, desired.overlay.name, desired.revision, trigger, world.clock.now())
+    observer = observer or Observer()
+    observer.began(run, desired)
+    try:
+        record = _run(replace(world, run=run.id), desired, run, pace, observer)
+    except GitopsError as error:
+        observer.failed(run, error)
+        raise
+    observer.ended(run, record)
+    return record
+
+
+def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer) -> Record:
     before = load_records(world.garden, desired.overlay)
     planned, outlook = plan(world, desired)
-    on_plan(planned)
+    observer.planned(run, planned, outlook)
     planned.require_permission()
     record = Record(
-        overlay=desired.overlay.name,
-        revision=desired.revision,
+        overlay=run.overlay,
+        revision=run.revision,
         digest=digest(planned.plan),
-        trigger=trigger,
-        result=_roll_out(world, outlook, pace, started, on_change).result(),
-        started=started,
+        trigger=run.trigger,
+        result=_roll_out(world, outlook, run, pace, observer),
+        started=run.started,
         finished=world.clock.now(),
     )
     if tells_news(record, before):
@@ -150,21 +144,15 @@ def reconcile(
     return record
 
 
-def _roll_out(
-    world: World,
-    outlook: Outlook,
-    pace: Pace,
-    started: datetime,
-    on_change: Callable[[Rollout], None],
-) -> Rollout:
+def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer) -> Result:
     desired = outlook.desired
     rules = Rules(desired.overlay, pruning(desired), pace.poll)
     rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
     effects = world.effects(desired)
-    deadline = started + pace.deadline if pace.deadline is not None else None
+    deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=on_change)
-    return rollout
+        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: observer.moved(run, moved))
+    return rollout.result()
 
 
 def _unregistered(world: World, outlook: Outlook, planned: Planned) -> Iterator[Violation]:

@@ -17,20 +17,22 @@ from gitops.cli.options import (
     repository_options,
     world_options,
 )
-from gitops.cli.progress import shown_progress
+from gitops.cli.progress import Show, shown_progress
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
 from gitops.desired.whole import compose_whole
+from gitops.observer import Observer, Run
 from gitops.pipeline import Pace
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
+from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import record_document
 from gitops.report.plan_text import plan_text
 from gitops.report.record_text import Garden, record_text
 from gitops.rollout.executor import INTERRUPTED
-from gitops.rollout.rollout import Result, RunOutcome
+from gitops.rollout.rollout import Result, Rollout, RunOutcome
 
 _EXITS = {
     RunOutcome.CONVERGED: Exit.OK,
@@ -73,14 +75,8 @@ def reconcile(
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
     try:
         with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
-            record = run_once(
-                world,
-                desired,
-                trigger="command",
-                pace=Pace(poll_interval, deadline),
-                on_plan=_show_plan,
-                on_change=show_progress,
-            )
+            pace = Pace(poll_interval, deadline)
+            record = run_once(world, desired, trigger="command", pace=pace, observer=_Terminal(show_progress))
     except KeyboardInterrupt:
         if garden is Garden.LASTING:
             click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
@@ -92,8 +88,19 @@ def reconcile(
     return exit_code(record.result)
 
 
-def _show_plan(planned: Planned) -> None:
-    click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
+class _Terminal(Observer):
+    """The plan, and how it goes on, on standard error."""
+
+    def __init__(self, show_progress: Show) -> None:
+        self._show_progress = show_progress
+
+    def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
+        del run, outlook
+        click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
+
+    def moved(self, run: Run, rollout: Rollout) -> None:
+        del run
+        self._show_progress(rollout)
 
 
 def exit_code(result: Result) -> Exit:

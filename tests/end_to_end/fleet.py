@@ -101,8 +101,6 @@ class Fleet(ABC):
                 compose_whole(artifact, "dev", NOW),
                 trigger="command",
                 pace=Pace(self.poll, deadline),
-                on_plan=lambda _: None,
-                on_change=lambda _: None,
             )
 
     def plan(self, requests: Requests | None = None) -> Planned:

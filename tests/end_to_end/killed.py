@@ -73,8 +73,6 @@ def main(kubeconfig: str, repository: str, number: str, when: str) -> None:
         desired,
         trigger="command",
         pace=Pace(timedelta(milliseconds=200)),
-        on_plan=lambda _: None,
-        on_change=lambda _: None,
     )
 
 
