@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -59,6 +59,8 @@ class Pace:
     """Between two looks at something that is being waited for."""
     deadline: timedelta | None = None
     """The longest that a run may take; None lets it wait as long as its gates allow."""
+    stopping: Callable[[], str] = lambda: ""
+    """Why the run should end before its next write; empty lets it go on. Asked from the thread that the run is in."""
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -151,7 +153,14 @@ def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Ob
     effects = world.effects(desired)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: observer.moved(run, moved))
+        carry_out(
+            rollout,
+            crew,
+            world.clock,
+            deadline=deadline,
+            on_change=lambda moved: observer.moved(run, moved),
+            stopping=pace.stopping,
+        )
     return rollout.result()
 
 
