@@ -8,6 +8,7 @@ from typing import NoReturn
 import click
 
 from gitops.cli.exits import Exit, run
+from gitops.cli.hook import hook
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
 from gitops.cli.migrate import migrate
@@ -44,6 +45,7 @@ for _command in (
     policy,
     migrate,
     serve,
+    hook,
 ):
     gitops.add_command(_command)
 

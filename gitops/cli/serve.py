@@ -195,11 +195,11 @@ def serve(
 
 
 def _until_stopped(process: Process, server: HttpServer) -> Exit:
-    """The life of the process; a second signal ends it at once."""
+    """The life of the process; a second Ctrl-C ends it at once."""
     wish = threading.Event()
 
-    def hear(*_: object) -> None:
-        if wish.is_set():
+    def hear(number: int, _: object) -> None:
+        if wish.is_set() and number == signal.SIGINT:
             leave_at_once(Exit.INTERRUPTED)
         wish.set()
 
