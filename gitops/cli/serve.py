@@ -242,3 +242,4 @@ def _addresses(repo: str) -> Sequence[str]:
 def _log_to_stderr() -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     logging.getLogger("gitops").setLevel(logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of bad requests without their source; we do with

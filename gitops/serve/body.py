@@ -35,11 +35,15 @@ class NotTaken(Exception):  # noqa: N818 - reads as what it is
 
 
 class BodyReader:
-    """Reads bodies in one event loop, and counts what they hold together."""
+    """Reads bodies in one event loop, and counts what they hold together.
+
+    Attributes:
+        held: bytes of all bodies that are being read.
+    """
 
     def __init__(self, limits: BodyLimits) -> None:
         self._limits = limits
-        self._held = 0
+        self.held = 0
 
     async def read(self, request: Request) -> bytes:
         """The body; its announced length is judged before any of it is read.
@@ -56,16 +60,16 @@ class BodyReader:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async for chunk in request.stream():
-                    self._held += len(chunk)
+                    self.held += len(chunk)
                     body += chunk
                     if len(body) > self._limits.size:
                         raise NotTaken(413, "the body is over the limit")
-                    if self._held > self._limits.together:
+                    if self.held > self._limits.together:
                         raise NotTaken(503, "too many bodies at once")
         except TimeoutError:
             raise NotTaken(408, "the body came too slowly") from None
         except ClientDisconnect:
             raise NotTaken(400, "the body ended early") from None
         finally:
-            self._held -= len(body)
+            self.held -= len(body)
         return bytes(body)

@@ -31,7 +31,7 @@ def _nobody(forge: str, outcome: str) -> None:
     del forge, outcome
 
 
-@dataclass(frozen=True)
+@dataclass
 class Hooks:
     """Takes deliveries; in one event loop."""
 

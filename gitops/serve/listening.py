@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import threading
 from dataclasses import dataclass
@@ -12,10 +13,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_SECONDS = 10.0
-"""A connection has so long to send a request's head; a kept one is closed earlier by uvicorn, if nothing comes."""
-CONNECTIONS = 1000
-"""Beyond that, who has waited longest for a request's head makes room, or the newcomer goes."""
+log = logging.getLogger(__name__)
+
 _GOODBYE = 3
 """Seconds that answers under way get when the server ends."""
 
@@ -32,14 +31,21 @@ class Listening:
     key: Path | None = None
     proxies: str = ""
     """Addresses or networks whose `X-Forwarded-For` is believed, joined by commas; empty for none."""
+    head_seconds: float = 10.0
+    """A connection has so long to send a request's head; uvicorn closes a kept one earlier, if nothing comes."""
+    connections: int = 1000
+    """Beyond that, who has waited longest for a request's head makes room, or the newcomer goes."""
 
 
 class GuardedProtocol(H11Protocol):
     """HTTP/1.1, with a time limit for heads and a limit of connections, which uvicorn lacks or answers with 503."""
 
+    listening: Listening
+    """Set by a subclass for each server, as uvicorn makes the protocols and hands on nothing of ours."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Make room, and begin to wait."""
-        if len(self.connections) >= CONNECTIONS:
+        if len(self.connections) >= self.listening.connections:
             self._make_room(transport)
         super().connection_made(transport)
         self._limit = self._head_limit()
@@ -55,9 +61,19 @@ class GuardedProtocol(H11Protocol):
         self._limit.cancel()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, without saying more; whoever is being answered already is cut off."""
+        del msg
+        log.warning("HTTP from %s: refused: it is malformed", self.client[0] if self.client else "unknown")
+        if self.waits_for_head or not self.cycle.response_started:
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.transport.close()
+        else:
+            self.transport.abort()
+
     def _head_limit(self) -> asyncio.TimerHandle:
         self.waiting_since = self.loop.time()
-        return self.loop.call_later(HEAD_SECONDS, self._too_late)
+        return self.loop.call_later(self.listening.head_seconds, self._too_late)
 
     @property
     def waits_for_head(self) -> bool:
@@ -94,7 +110,7 @@ class HttpServer:
         self.url = f"{scheme}://{host}:{self._socket.getsockname()[1]}"
         config = uvicorn.Config(
             app,
-            http=GuardedProtocol,
+            http=type("Guarded", (GuardedProtocol,), {"listening": listening}),
             ws="none",
             lifespan="off",
             loop="asyncio",
