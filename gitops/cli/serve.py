@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,10 @@ from gitops.serve.last import LastRuns
 from gitops.serve.listening import HttpServer, Listening
 from gitops.serve.process import Limits, Process
 from gitops.serve.runner import Runner
+from gitops.source.git import open_repository
 from gitops.source.mirror import is_url
 from gitops.trigger.following import following
-from gitops.trigger.schedule import Schedule, read_schedule
+from gitops.trigger.schedule import read_schedule, read_zone
 from gitops.trigger.secrets_file import SHORT, read_secrets
 
 log = logging.getLogger("gitops.serve")
@@ -77,7 +79,7 @@ class _Webhooks:
             CredentialsError: the file cannot be read, or holds no secret.
         """
         if self.file is None:
-            log.warning("no --webhook-secret-file: /hooks/ answers 404, and only the schedule starts runs")
+            log.warning("no --webhook-secret-file: /hooks/ answers 404, and no push starts a run")
             return
         try:
             secrets = self.secrets()
@@ -89,18 +91,33 @@ class _Webhooks:
             log.warning("a webhook secret has fewer than %d characters and can be guessed", SHORT)
 
 
-def _schedule(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is no cron expression while the command line is read."""
-    if value is not None:
-        _read(value, "UTC")
-    return value
+class _Checked(click.ParamType[str]):
+    """A text that a function accepts, or refuses with a ValueError that says why."""
+
+    def __init__(self, name: str, check: Callable[[str], object]) -> None:
+        self.name = name
+        self._check = check
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Leave it as it is, or fail as a usage error."""
+        try:
+            self._check(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
 
 
-def _read(cron: str, zone: str) -> Schedule:
-    try:
-        return read_schedule(cron, zone)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+def _check_networks(text: str) -> None:
+    for part in filter(None, text.split(",")):
+        try:
+            ip_network(part.strip())
+        except ValueError:
+            raise ValueError(f"{part.strip()!r} is neither an address nor a network") from None
+
+
+_CRON = _Checked("cron", lambda text: read_schedule(text, "UTC"))
+_ZONE = _Checked("zone", read_zone)
+_NETWORKS = _Checked("networks", _check_networks)
 
 
 def _options(function: Callable[..., int]) -> Callable[..., int]:
@@ -112,7 +129,7 @@ def _options(function: Callable[..., int]) -> Callable[..., int]:
     for option in (
         click.option("--tls-key", type=_FILE, metavar="FILE", help="The key of --tls-cert."),
         click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
-        click.option("--forwarded-allow-ips", default="", metavar="LIST", help=proxies),
+        click.option("--forwarded-allow-ips", type=_NETWORKS, default="", metavar="LIST", help=proxies),
         click.option("--grace-period", type=Duration(), default=timedelta(seconds=25), show_default="25s", help=grace),
         click.option("--workers", type=click.IntRange(1, 256), default=8, show_default=True, help="Overlays at once."),
         click.option("--deadline", type=Duration(), help="End each run after this time, wherever it is."),
@@ -125,8 +142,10 @@ def _options(function: Callable[..., int]) -> Callable[..., int]:
         ),
         click.option("--initial-run/--no-initial-run", default=True, show_default=True, help="Run all at the start."),
         click.option("--jitter", type=Duration(), default=timedelta(minutes=1), show_default="1m", help=late),
-        click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Of --schedule."),
-        click.option("--schedule", metavar="CRON", callback=_schedule, help="When all run, such as '*/10 * * * *'."),
+        click.option(
+            "--time-zone", type=_ZONE, default="UTC", show_default=True, metavar="ZONE", help="Of --schedule."
+        ),
+        click.option("--schedule", type=_CRON, metavar="CRON", help="When all run, such as '*/10 * * * *'."),
         click.option("--hook-repo", multiple=True, metavar="NAME", help=alias),
         click.option("--webhook-secret-file", type=_FILE, metavar="FILE", help="Webhook secrets, one on each line."),
         click.option("--listen", type=HostAndPort(), default="127.0.0.1:8080", show_default=True, metavar="HOST:PORT"),
@@ -170,7 +189,8 @@ def serve(
     clock = SystemClock()
     webhooks = _Webhooks(webhook_secret_file, hook_repo)
     webhooks.check()
-    timing = Timing(_read(schedule, time_zone) if schedule else None, jitter)
+    _check_folder(source.repo)
+    timing = Timing(read_schedule(schedule, time_zone) if schedule else None, jitter)
     with ExitStack() as stack:
         runner = Runner(
             Dispatch(timing, overlays, clock.now(), initial_run=initial_run),
@@ -207,6 +227,10 @@ def _until_stopped(process: Process, server: HttpServer) -> Exit:
         signal.signal(number, hear)
     process.start(server)
     click.echo(f"gitops serve listens at {server.url}")
+    if (tick := process.next_tick) is None:
+        log.warning("no --schedule: only pushes start runs, and what others change in the clusters stays until then")
+    else:
+        log.info("next scheduled runs at %s", tick.isoformat())
     wish.wait()
     log.info("ending: runs end before their next write")
     if not process.stop():
@@ -232,6 +256,16 @@ def _worlds(where: Where) -> Iterator[Callable[[Desired, Clock], AbstractContext
             yield landscapes[name]
 
         yield landscape
+
+
+def _check_folder(repo: str) -> None:
+    """A folder that is no repository will not become one; an address that does not answer now may do so later.
+
+    Raises:
+        SourceError: it is no repository.
+    """
+    if not is_url(repo):
+        open_repository(Path(repo)).close()
 
 
 def _addresses(repo: str) -> Sequence[str]:

@@ -42,6 +42,7 @@ class Health(Observer):
         self._repository = "it has not been read yet"
         self._garden = ""
         self._listening = "not yet"
+        self._ending = False
 
     def beat(self) -> None:
         """The calling thread is alive."""
@@ -49,9 +50,14 @@ class Health(Observer):
         with self._lock:
             self._beats[thread.name] = (self._monotonic(), thread)
 
-    def listening(self, problem: str = "") -> None:
-        """Whether requests are welcome; empty when they are."""
-        self._listening = problem
+    def listening(self) -> None:
+        """Requests are answered."""
+        self._listening = ""
+
+    def ending(self) -> None:
+        """The process ends: nobody should send anything more, and threads end as they should."""
+        self._ending = True
+        self._listening = "the process is ending"
 
     def repository(self, error: Exception | None) -> None:
         """The repository was read, or could not be."""
@@ -85,7 +91,7 @@ class Health(Observer):
             beats = dict(self._beats)
         checks = []
         for name, (time, thread) in sorted(beats.items()):
-            problem = "" if thread.is_alive() else "it has ended"
+            problem = "" if thread.is_alive() or self._ending else "it has ended"
             if not problem and now - time > STUCK:
                 problem = f"it has not moved for {int(now - time)} s"
             checks.append(Check(f"thread {name}", not problem, problem))

@@ -40,8 +40,8 @@ class Hooks:
 
     Raises OSError or ValueError where the file cannot be read."""
     following: Following
-    pushed: Callable[[], None]
-    """Called for a push that concerns us."""
+    pushed: Callable[[], bool]
+    """Called for a push that concerns us; False where the process is ending, so that the forge may try again."""
     now: Callable[[], datetime]
     count: Callable[[str, str], None] = _nobody
     """Told of every delivery: forge, and `accepted`, `ignored` or `refused`."""
@@ -64,11 +64,11 @@ class Hooks:
             self.count(name, "ignored")
             _log(logging.INFO, request, name, "ignored", concern.reason)
             return _answer(202)
-        self.count(name, "accepted")
         moved = ", ".join(f"{c.kind.value} {c.name!r}{' (forced)' if c.forced else ''}" for c in concern)
-        _log(logging.INFO, request, name, "accepted", moved)
-        self.pushed()
-        return _answer(202)
+        taken = self.pushed()
+        self.count(name, "accepted" if taken else "refused")
+        _log(logging.INFO, request, name, "accepted" if taken else "refused as the process is ending", moved)
+        return _answer(202 if taken else 503)
 
     async def _receive(self, request: Request, name: str) -> Push | Ignored:
         """A genuine delivery.

@@ -15,6 +15,7 @@ from gitops.plan.document import API_VERSION, plan_document
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record, record_document
+from gitops.rollout.rollout import Rollout
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Last:
     plan: dict[str, Any] | None = None
     record: dict[str, Any] | None = None
     running: dict[str, Any] | None = None
-    """The run that goes on: id, revision, trigger, started."""
+    """The run that goes on: id, revision, trigger, started, and whether it has written anything yet."""
     error: str | None = None
     """Why the last run could not go on; None when it could."""
 
@@ -65,13 +66,25 @@ class LastRuns(Observer):
     def began(self, run: Run, desired: Desired) -> None:
         """Note that it runs."""
         del desired
-        running = {"id": run.id, "revision": run.revision, "trigger": run.trigger, "started": timestamp(run.started)}
+        running = {
+            "id": run.id,
+            "revision": run.revision,
+            "trigger": run.trigger,
+            "started": timestamp(run.started),
+            "wrote": False,
+        }
         self._change(run.overlay, running=running)
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """Note the plan."""
         del outlook
         self._change(run.overlay, plan=plan_document(planned.plan))
+
+    def moved(self, run: Run, rollout: Rollout) -> None:
+        """Note the first write; once it is noted, a turn costs nothing any more."""
+        running = self._overlays[run.overlay].running
+        if running is not None and not running["wrote"] and _wrote(rollout):
+            self._change(run.overlay, running={**running, "wrote": True})
 
     def ended(self, run: Run, record: Record) -> None:
         """Note the record."""
@@ -88,3 +101,8 @@ class LastRuns(Observer):
     def _change(self, overlay: str, **changes: Any) -> None:
         with self._lock:
             self._overlays[overlay] = replace(self._overlays.get(overlay, Last()), **changes)
+
+
+def _wrote(rollout: Rollout) -> bool:
+    before = rollout.registrations.writes if rollout.registrations else 0
+    return before > 0 or any(track.writes for track in rollout.tracks.values())

@@ -52,10 +52,16 @@ class Process:
             thread.start()
         self._runner.health.listening()
 
-    def pushed(self) -> None:
-        """The repository has changed; callable from any thread."""
+    def pushed(self) -> bool:
+        """The repository has changed; callable from any thread. False when it is too late to do anything about it."""
         self._runner.dispatch.pushed(self._runner.clock.now())
         self._wake()
+        return not self._stopping.is_set()
+
+    @property
+    def next_tick(self) -> datetime | None:
+        """When the schedule asks next; None where there is none."""
+        return self._runner.dispatch.next_tick
 
     def stop(self) -> bool:
         """End: not ready any more, runs end before their next write and record it, then the server ends.
@@ -63,7 +69,7 @@ class Process:
         Returns whether all came to their end within the grace period; what did not is left behind.
         """
         end = time.monotonic() + self._limits.grace
-        self._runner.health.listening("the process is ending")
+        self._runner.health.ending()
         self._stopping.set()
         self._runner.dispatch.stop(INTERRUPTED)
         self._wake()

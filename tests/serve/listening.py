@@ -83,10 +83,15 @@ def served(
     """A server for the samples' repository and branch."""
     health = Health(monotonic)
     pushes: list[datetime] = []
+
+    def pushed() -> bool:
+        pushes.append(datetime.now(UTC))
+        return True
+
     hooks = Hooks(
         lambda: SECRETS,
         following(REPOSITORIES, "main"),
-        lambda: pushes.append(datetime.now(UTC)),
+        pushed,
         lambda: datetime.now(UTC),
         reader=BodyReader(BodyLimits(seconds=body_seconds)),
     )

@@ -74,8 +74,10 @@ def test_a_garden_that_refuses_answers_and_one_that_is_silent_does_not(error: Gi
 
 def test_the_end_makes_it_not_ready_while_it_still_lives() -> None:
     health = readable()
-    health.beat()
-    health.listening("the process is ending")
+    thread = threading.Thread(target=health.beat, name="worker-1")
+    thread.start()
+    thread.join()
+    health.ending()
 
     assert failing(health.ready()) == ["listening"]
     assert failing(health.live()) == []
