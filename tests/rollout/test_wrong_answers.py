@@ -103,12 +103,13 @@ def test_conflicts_without_end_wait_between_attempts_and_end_in_a_failure() -> N
 
 
 @pytest.mark.parametrize("verb", ["patch", "apply"])
-def test_a_throttled_write_is_tried_again_later(verb: str) -> None:
+def test_a_throttled_write_is_tried_again_when_the_server_said_so(verb: str) -> None:
     world = one()
-    world.faults = once(verb, Throttled("slow down", retry_after=30))
+    world.faults = once(verb, Throttled("slow down", retry_after=1200))
 
     assert run(world).outcome is RunOutcome.CONVERGED
     assert done(world, ONE)
+    assert world.time.now() - START > timedelta(seconds=1200)
 
 
 @pytest.mark.parametrize(
