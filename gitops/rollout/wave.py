@@ -212,7 +212,8 @@ class WaveRun:
             message = f"not answering since {since:%H:%M:%S}: {step.message}"
             self._put(track.settle(ShootOutcome.QUARANTINED, message, now))
             return
-        self._wait(track, Await(Where.SHOOT, step.message), now, unanswered_since=since)
+        # The garden may tell why: it was hibernated or deleted meanwhile, or Gardener is at work on it.
+        self._wait(track, Await(Where.GARDEN, step.message), now, unanswered_since=since)
         self._put(replace(self.tracks[track.target], look_at=now + pause(self._rules.poll, step.retry_after)))
 
     def _settle(self, track: Track, step: Settled, now: datetime) -> None:

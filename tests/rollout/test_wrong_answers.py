@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -156,6 +157,33 @@ def test_a_shoot_that_answers_again_in_time_goes_on() -> None:
     world.time.after(200, lambda: setattr(world.temper(ONE), "unreachable", ""))
 
     assert run(world).outcome is RunOutcome.CONVERGED
+
+
+def hibernate(world: ToyWorld) -> None:
+    world.shoots[ONE]["spec"]["hibernation"] = {"enabled": True}
+    world.shoots[ONE]["status"]["hibernated"] = True
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "expected", "message"),
+    [
+        pytest.param(hibernate, ShootOutcome.DEFERRED, "hibernated", id="hibernated"),
+        pytest.param(lambda world: world.shoots.pop(ONE), ShootOutcome.FAILED, "deleted", id="deleted"),
+    ],
+)
+def test_the_garden_is_asked_why_a_shoot_fell_silent_in_the_midst_of_the_run(
+    meanwhile: Callable[[ToyWorld], None], expected: ShootOutcome, message: str
+) -> None:
+    world = one()
+    world.temper(ONE).answers_after = -1
+    world.time.after(200, lambda: meanwhile(world))
+    world.time.after(200, lambda: setattr(world.temper(ONE), "unreachable", "no route to host"))
+
+    result = run(world)
+
+    assert outcome(result)[0] is expected
+    assert message in outcome(result)[1]
+    assert world.time.now() - START < timedelta(minutes=5)
 
 
 def test_a_quarantined_shoot_comes_back_while_its_wave_soaks() -> None:
