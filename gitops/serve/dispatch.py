@@ -87,8 +87,11 @@ class Dispatch:
                 self._tick = self._timing.schedule.next_after(now) if self._timing.schedule else None
             return None if self._stopping else self._looks.take(now)
 
-    def looked(self, work: Work, overlays: Sequence[str], head: str, now: datetime) -> None:
-        """A look found these overlays at this commit: ask for their runs, and end those of another commit."""
+    def looked(self, work: Work, overlays: Sequence[str], head: str, now: datetime) -> Sequence[str]:
+        """A look found these overlays at this commit: ask for their runs, and end those of another commit.
+
+        Returns the overlays that are to run and are not there.
+        """
         with self._lock:
             self._looks.done(work)
             wanted = [name for name in overlays if not self._only or name in self._only]
@@ -100,6 +103,7 @@ class Dispatch:
             for run in self._going.values():
                 if run.head not in {"", head}:
                     run.interrupt.set(OVERTAKEN)
+            return [name for name in self._only if name not in overlays]
 
     def look_failed(self, work: Work, now: datetime) -> timedelta:
         """A look found nothing out; returns how long it is until the next."""

@@ -66,7 +66,8 @@ class Runner:
             return True
         self.health.repository(None)
         self.last.keep_only(overlays)
-        self.dispatch.looked(work, overlays, head, self.clock.now())
+        for name in self.dispatch.looked(work, overlays, head, self.clock.now()):
+            log.warning("there is no overlay %s at %s", name, head[:12], extra={"overlay": name, "revision": head})
         log.info("%s: %d overlays at %s", work.trigger.word, len(overlays), head[:12], extra={"revision": head})
         return True
 

@@ -52,9 +52,11 @@ def test_without_an_initial_run_the_repository_is_looked_into_and_nothing_runs()
 
 
 def test_only_the_overlays_that_are_named_run() -> None:
-    dispatch = begun("prod")
-    look(dispatch, NOW, "dev", "prod")
+    dispatch = begun("prod", "lost")
+    work = dispatch.take_look(NOW)
+    assert work is not None
 
+    assert dispatch.looked(work, ["dev", "prod"], ONE, NOW) == ["lost"]
     assert run(dispatch)[0].key == "prod"
     assert dispatch.take_run(NOW) is None
 
