@@ -8,7 +8,7 @@ that a webhook says is believed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -50,7 +50,15 @@ class UnderWay:
 class Dispatch:
     """Shared by all threads; every method returns at once."""
 
-    def __init__(self, timing: Timing, only: Sequence[str], now: datetime, *, initial_run: bool = True) -> None:
+    def __init__(
+        self,
+        timing: Timing,
+        only: Sequence[str],
+        now: datetime,
+        *,
+        initial_run: bool = True,
+        queued: Callable[[str, int], None] = lambda *_: None,
+    ) -> None:
         """Begin; a first look is due at once.
 
         Args:
@@ -58,7 +66,9 @@ class Dispatch:
             only: the overlays to run; none means all that the repository has.
             now: what time it is.
             initial_run: whether the first look asks for runs.
+            queued: told how many runs of an overlay wait, when that changes.
         """
+        self._queued = queued
         self._timing = timing
         self._only = tuple(only)
         self._asks = initial_run
@@ -95,10 +105,14 @@ class Dispatch:
         with self._lock:
             self._looks.done(work)
             wanted = [name for name in overlays if not self._only or name in self._only]
+            for waiting in self._runs.waiting:
+                if waiting.key not in wanted:
+                    self._queued(waiting.key, 0)
             self._runs.keep_only(wanted)
             late = self._timing.jitter if work.trigger is Trigger.SCHEDULE and self._ticked else timedelta()
             for name in wanted if self._asks else ():
                 self._runs.ask(name, work.trigger, now + spread(name, late))
+                self._queued(name, 1)
             self._asks = True
             for run in self._going.values():
                 if run.head not in {"", head}:
@@ -116,6 +130,7 @@ class Dispatch:
             work = None if self._stopping else self._runs.take(now)
             if work is None:
                 return None
+            self._queued(work.key, 0)
             interrupt = Interrupt()
             self._going[work.key] = UnderWay(work.key, work.trigger, now, "", interrupt)
             return work, interrupt
@@ -136,6 +151,7 @@ class Dispatch:
         """A run could not go on; returns how long it is until the next."""
         with self._lock:
             del self._going[work.key]
+            self._queued(work.key, 1)
             return self._runs.failed(work, now)
 
     def stop(self, reason: str) -> None:
@@ -166,11 +182,6 @@ class Dispatch:
         """When the schedule asks next; None where there is none."""
         with self._lock:
             return self._tick
-
-    def depths(self) -> dict[str, int]:
-        """How many runs wait, by overlay."""
-        with self._lock:
-            return {work.key: 1 for work in self._runs.waiting}
 
 
 def _earliest(*moments: datetime | None) -> datetime | None:

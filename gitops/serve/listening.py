@@ -33,7 +33,7 @@ class Listening:
     """Addresses or networks whose `X-Forwarded-For` is believed, joined by commas; empty for none."""
     head_seconds: float = 10.0
     """A connection has so long to send a request's head; uvicorn closes a kept one earlier, if nothing comes."""
-    connections: int = 1000
+    connections: int = 500
     """Beyond that, who has waited longest for a request's head makes room, or the newcomer goes."""
 
 

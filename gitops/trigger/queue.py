@@ -120,7 +120,3 @@ class WorkQueue:
     def waiting(self) -> tuple[Work, ...]:
         """What is asked for and has not begun."""
         return tuple(self._waiting.values())
-
-    def is_idle(self, key: str) -> bool:
-        """Whether a key neither waits nor is under way."""
-        return key not in self._waiting and key not in self._under_way

@@ -179,3 +179,13 @@ def test_only_the_first_reason_counts() -> None:
     interrupt.set("second")
 
     assert interrupt.reason() == "first"
+
+
+def test_how_many_runs_wait_is_told_when_it_changes() -> None:
+    told: list[tuple[str, int]] = []
+    dispatch = Dispatch(Timing(), (), NOW, queued=lambda overlay, depth: told.append((overlay, depth)))
+    look(dispatch)
+    work, _ = run(dispatch)
+    dispatch.run_failed(work, NOW)
+
+    assert told == [("dev", 1), ("dev", 0), ("dev", 1)]
