@@ -34,7 +34,7 @@ class Listening:
     head_seconds: float = 10.0
     """A connection has so long to send a request's head; uvicorn closes a kept one earlier, if nothing comes."""
     connections: int = 500
-    """Beyond that, who has waited longest for a request's head makes room, or the newcomer goes."""
+    """Beyond that, who has sent an unfinished request for longest makes room, or the newcomer goes."""
 
 
 class GuardedProtocol(H11Protocol):
@@ -86,9 +86,11 @@ class GuardedProtocol(H11Protocol):
             self.transport.abort()
 
     def _make_room(self, newcomer: asyncio.Transport) -> None:
-        waiting = [c for c in self.connections if isinstance(c, GuardedProtocol) and c.waits_for_head]
-        if waiting:
-            longest = min(waiting, key=lambda connection: connection.waiting_since)
+        known = (connection for connection in self.connections if isinstance(connection, GuardedProtocol))
+        unfinished = [connection for connection in known if connection.waits_for_head or connection.cycle.more_body]
+        if unfinished:
+            longest = min(unfinished, key=lambda connection: connection.waiting_since)
+            self.connections.discard(longest)
             longest.transport.abort()
         else:
             newcomer.abort()

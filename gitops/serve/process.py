@@ -66,14 +66,16 @@ class Process:
     def stop(self) -> bool:
         """End: not ready any more, runs end before their next write and record it, then the server ends.
 
-        Returns whether all came to their end within the grace period; what did not is left behind.
+        A look into git that goes on changes nothing and is not waited for.
+
+        Returns whether all runs came to their end within the grace period; what did not is left behind.
         """
         end = time.monotonic() + self._limits.grace
         self._runner.health.ending()
         self._stopping.set()
         self._runner.dispatch.stop(INTERRUPTED)
         self._wake()
-        for thread in (*self._workers, self._scout):
+        for thread in self._workers:
             thread.join(max(end - time.monotonic(), 0))
         late = [run.overlay for run in self._runner.dispatch.going]
         for overlay in late:

@@ -35,6 +35,7 @@ if repository=$(git rev-parse --absolute-git-dir) && [ -n "$updates" ]; then
   ( : >>"$log" ) 2>/dev/null || log=/dev/null
   (
     trap '' HUP
+    # shellcheck disable=SC2046 # each word is a variable, which would lead git to this repository
     unset $(git rev-parse --local-env-vars)
     printf '%s\\n' "$updates" | {command} --repo "$repository"
   ) </dev/null >>"$log" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &

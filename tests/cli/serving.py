@@ -16,7 +16,7 @@ from typing import Any
 from gitops.trigger.webhook.generic import HEADER, body_of, sign
 
 SECRET = "a secret for tests only"  # noqa: S105 - as it says
-SOON = 30.0
+SOON = 60.0
 """Seconds within which everything must have happened."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -168,11 +169,20 @@ def test_the_rest_of_a_body_that_nobody_waits_for_does_not_hold_a_connection() -
         assert status_of(read_all(connection)) == 200
 
 
-def test_too_many_connections_make_room_for_the_newest() -> None:
+@pytest.mark.parametrize(
+    "sent",
+    [b"", request("/hooks/github", b"{", {**JSON, "Content-Length": "100"})],
+    ids=["without a head", "without a whole body"],
+)
+def test_too_many_unfinished_requests_make_room_for_the_newest(sent: bytes) -> None:
     with served(connections=20) as server:
         idle = [server.connect() for _ in range(60)]
         try:
+            for connection in idle:
+                with suppress(ConnectionError):  # it may have made room already
+                    connection.sendall(sent)
             assert server.get("/healthz")[0] == 200
+            assert server.status(post(github_push())) == 202
         finally:
             for connection in idle:
                 connection.close()
