@@ -138,11 +138,6 @@ class HttpServer:
         """Answer requests from a thread of its own."""
         self._thread.start()
 
-    @property
-    def alive(self) -> bool:
-        """Whether the thread runs."""
-        return self._thread.is_alive()
-
     def stop(self) -> None:
         """Take no more connections, let answers under way end for a moment, and end."""
         self._server.should_exit = True
