@@ -18,53 +18,46 @@ from gitops.source.trust import Trust
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-GIT_OPTIONS = tuple(
-    reversed(
-        (
-            click.option(
-                "--require-signed", is_flag=True, help="Read a commit only with a good signature by a trusted key."
-            ),
-            click.option(
-                "--require-signed-tag",
-                is_flag=True,
-                help="Read only what a signed tag, named by --revision, stands for.",
-            ),
-            click.option("--allowed-signers", type=_FILE, metavar="FILE", help="Trusted ssh keys; see ssh-keygen(1)."),
-            click.option("--revoked-signers", type=_FILE, metavar="FILE", help="Ssh keys that are trusted no longer."),
-            click.option(
-                "--trusted-keys",
-                type=_FILE,
-                multiple=True,
-                metavar="FILE",
-                help="Trusted OpenPGP public keys; repeatable.",
-            ),
-            click.option(
-                "--git-credentials",
-                type=_FILE,
-                metavar="FILE",
-                envvar="GITOPS_GIT_CREDENTIALS",
-                help="For https, as of `git credential-store`. Or, in the environment: GITOPS_GIT_USERNAME, and "
-                "GITOPS_GIT_PASSWORD_FILE or GITOPS_GIT_PASSWORD.",
-            ),
-            click.option(
-                "--git-ca-file",
-                type=_FILE,
-                metavar="FILE",
-                envvar="GITOPS_GIT_CA_FILE",
-                help="Who vouches for the git server.",
-            ),
-            click.option(
-                "--ssh-key", type=_FILE, metavar="FILE", envvar="GITOPS_SSH_KEY", help="The only key shown over ssh."
-            ),
-            click.option(
-                "--ssh-known-hosts",
-                type=_FILE,
-                metavar="FILE",
-                envvar="GITOPS_SSH_KNOWN_HOSTS",
-                help="The only ssh host keys that are believed.",
-            ),
+GIT_OPTIONS = (
+    click.option("--require-signed", is_flag=True, help="Read a commit only with a good signature by a trusted key."),
+    click.option(
+        "--require-signed-tag",
+        is_flag=True,
+        help="Read only what a signed tag, named by --revision, stands for.",
+    ),
+    click.option("--allowed-signers", type=_FILE, metavar="FILE", help="Trusted ssh keys; see ssh-keygen(1)."),
+    click.option("--revoked-signers", type=_FILE, metavar="FILE", help="Ssh keys that are trusted no longer."),
+    click.option(
+        "--trusted-keys",
+        type=_FILE,
+        multiple=True,
+        metavar="FILE",
+        help="Trusted OpenPGP public keys; repeatable.",
+    ),
+    click.option(
+        "--git-credentials",
+        type=_FILE,
+        metavar="FILE",
+        envvar="GITOPS_GIT_CREDENTIALS",
+        help="For https, as of `git credential-store`. Or, in the environment: GITOPS_GIT_USERNAME, and "
+        "GITOPS_GIT_PASSWORD_FILE or GITOPS_GIT_PASSWORD.",
+    ),
+    click.option(
+        "--git-ca-file",
+        type=_FILE,
+        metavar="FILE",
+        envvar="GITOPS_GIT_CA_FILE",
+        help="Who vouches for the git server.",
+    ),
+    click.option("--ssh-key", type=_FILE, metavar="FILE", envvar="GITOPS_SSH_KEY", help="The only key shown over ssh."),
+    click.option(
+        "--ssh-known-hosts",
+        type=_FILE,
+        metavar="FILE",
+        envvar="GITOPS_SSH_KNOWN_HOSTS",
+        help="The only ssh host keys that are believed.",
+    ),
 )
-"""The last one first, as decorators are applied."""
 
 
 def git_settings(function: F) -> F:

@@ -137,7 +137,7 @@ def repository_options(function: F) -> F:
     which = "The commit to read."
     wait = "How long a fetch may take."
     options = (
-        *GIT_OPTIONS,
+        *reversed(GIT_OPTIONS),
         click.option("--git-timeout", type=Duration(), default=timedelta(minutes=5), show_default="5m", help=wait),
         click.option("--revision", default="HEAD", show_default=True, metavar="REF", help=which),
         click.option("--repo", default=".", show_default=True, metavar="PATH|URL", help=where),

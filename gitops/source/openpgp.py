@@ -17,7 +17,6 @@ no-tty
 no-autostart
 no-auto-key-retrieve
 disable-dirmngr
-trust-model always
 """
 """No agent, no key server: a key counts if and only if it was given."""
 _PATIENCE = timedelta(minutes=1)
@@ -45,7 +44,9 @@ class Keyring:
         home.mkdir(mode=0o700)
         (home / "gpg.conf").write_text(_CONFIGURATION)
         self._variables = {"PATH": os.environ.get("PATH", os.defpath), "GNUPGHOME": str(home), "LC_ALL": "C"}
-        self.fingerprints = frozenset(fingerprint for file in files for fingerprint in self._imported(file))
+        # Twice, because a revocation certificate may stand before the key that it revokes.
+        found = [self._imported(file) for file in (*files, *files)]
+        self.fingerprints = frozenset(fingerprint for fingerprints in found for fingerprint in fingerprints)
 
     def _imported(self, file: Path) -> list[str]:
         try:
@@ -54,12 +55,13 @@ class Keyring:
             raise SourceError(f"cannot read --trusted-keys {file}: {error.strerror}") from error
         command = ["gpg", "--status-fd", "1", "--import"]
         done = run(command, environment=self._variables, patience=_PATIENCE, given=keys)
-        said = [words for words in _status(done.output.decode(errors="replace")) if words[0] == "IMPORT_OK"]
+        status = list(_status(done.output.decode(errors="replace")))
+        said = [words for words in status if words[0] == "IMPORT_OK"]
         if b"PRIVATE KEY BLOCK" in keys or any(int(words[1]) & _SECRET for words in said):
             raise SourceError(
                 f"--trusted-keys {file} holds a private key: give the public one (`gpg --export --armor`)"
             )
-        if not said:
+        if not any(words[0] == "IMPORT_RES" and int(words[1]) for words in status):
             raise SourceError(f"--trusted-keys {file} holds no OpenPGP public key: `gpg --export --armor WHO > {file}`")
         return [words[2] for words in said]
 
