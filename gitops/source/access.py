@@ -69,8 +69,8 @@ class Access:
         inherited = {name: value for name, value in os.environ.items() if name not in _NOT_HANDED_ON}
         config = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60", "http.followRedirects": "initial"}
         config["http.sslVerify"] = "true"
-        if self.ca_file is not None:
-            config["http.sslCAInfo"] = str(_readable(self.ca_file, "--git-ca-file"))
+        if self.ca_file is not None:  # the variable, since that one wins over any configuration
+            inherited["GIT_SSL_CAINFO"] = str(_readable(self.ca_file, "--git-ca-file").absolute())
         extra = self._ssh() if address.protocol == "ssh" else {}
         if address.protocol == "https":
             helper, extra = self._helper(address)

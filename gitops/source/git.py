@@ -81,13 +81,18 @@ def commit_of(repository: git.Repo, revision: str, shown: str) -> str:
     Raises:
         SourceError: it stands for no commit of this repository.
     """
+    require_revision(revision)
     try:
-        if revision.startswith("-") or not revision:
-            raise SourceError(f"{revision!r} is not a revision: name a branch, a tag or a commit")
         found: str = repository.git.rev_parse("--verify", "--quiet", "--end-of-options", revision + "^{commit}")
     except git.GitCommandError as error:
         raise SourceError(_unknown(repository, revision, shown)) from error
     return found.splitlines()[-1]
+
+
+def require_revision(revision: str) -> None:
+    """Raises SourceError for what git could take for an option, or for nothing at all."""
+    if revision.startswith("-") or not revision:
+        raise SourceError(f"{revision!r} is not a revision: name a branch, a tag or a commit")
 
 
 def _unknown(repository: git.Repo, revision: str, shown: str) -> str:

@@ -19,6 +19,7 @@ from gitops.errors import SourceError
 from gitops.source.access import Access
 from gitops.source.address import address_of
 from gitops.source.fetching import Mirrored
+from gitops.source.git import require_revision
 from gitops.source.process import GitFailed
 
 _DAMAGED = "shoot-gitops-damaged"
@@ -57,6 +58,7 @@ def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
         SourceError: the URL cannot be used, the remote does not answer or has no such revision; no credentials in it.
     """
     address = address_of(url)
+    require_revision(revision)
     path = cache / (hashlib.sha256(address.shown.encode()).hexdigest()[:32] + ".git")
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(path.with_suffix(".lock"), access.patience.total_seconds(), address.shown):

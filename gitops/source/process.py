@@ -22,6 +22,14 @@ class Done:
     errors: str
 
 
+_AFTER_THE_REASON = (
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+)
+"""What git adds to ssh's own words."""
+
+
 class GitFailed(Exception):  # noqa: N818 - reads as what it is; never leaves this package
     """Git said no.
 
@@ -33,7 +41,8 @@ class GitFailed(Exception):  # noqa: N818 - reads as what it is; never leaves th
 
     def __init__(self, errors: str) -> None:
         self.errors = errors
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
+        said = (line.strip() for line in errors.splitlines())
+        lines = [line for line in said if line and line not in _AFTER_THE_REASON]
         fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
         self.reason = (fatal or lines or ["git said nothing"])[-1]
         self.far = any(sign in errors for sign in ("unable to access", "Could not read from remote", "Username for"))
