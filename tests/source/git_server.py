@@ -29,6 +29,7 @@ class GitServer:
         moved_to: where it sends everybody instead of answering; empty when it answers.
         renamed: repositories that it sends on to another of its own, old name to new one.
         silent: whether it takes requests and never answers.
+        dumb: whether it only hands out files, as a web server that knows nothing of git.
         offered: the Authorization header of each request, decoded; empty where there was none.
         asked: method and path of each request, without query.
     """
@@ -39,6 +40,7 @@ class GitServer:
     moved_to: str = ""
     renamed: dict[str, str] = field(default_factory=dict)
     silent: bool = False
+    dumb: bool = False
     offered: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
@@ -143,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",
             "PATH_INFO": path,
-            "QUERY_STRING": query,
+            "QUERY_STRING": "" if self.state.dumb else query,
             "REQUEST_METHOD": self.command,
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             "CONTENT_LENGTH": str(len(body)),

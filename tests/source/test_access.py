@@ -18,7 +18,7 @@ from gitops.source.address import address_of
 from gitops.source.repository import open_artifact
 from tests.kube.certificates import Authority
 from tests.source.git_server import GitServer, git_server
-from tests.source.repositories import commit, new_repository
+from tests.source.repositories import commit, git, new_repository
 from tests.source.signers import SshSigner
 from tests.source.ssh_server import SSHD, SshServer, ssh_server
 
@@ -223,6 +223,17 @@ def test_a_server_that_is_gone_is_an_error_and_not_what_was_read_last(
 
     with pytest.raises(SourceError, match=r"cannot fetch https://127\.0\.0\.1:\d+/r: fatal: unable to access"):
         content(server.url("r"), cache, access)
+
+
+def test_a_server_of_nothing_but_files_is_read_with_all_of_its_history(
+    server: GitServer, access: Access, cache: Path
+) -> None:
+    """It cannot tell one commit from its history."""
+    server.credentials, server.dumb = None, True
+    commit(server.root / "r", {"a.yaml": "2"})
+    git(server.root / "r", "update-server-info")
+
+    assert content(server.url("r/.git"), cache, access) == b"2"
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\0b"])

@@ -201,6 +201,7 @@ def test_a_server_that_hands_out_branches_only_has_them_searched(
     remote.with_name("gitconfig").write_text("[protocol]\n\tversion = 0\n")
 
     assert content(remote, first, cache) == (first, b"1")
+    assert commits_in(cache) == 11
 
 
 def test_what_the_mirror_holds_already_is_not_fetched_again(remote: Path, cache: Path) -> None:
