@@ -18,7 +18,7 @@ from tests.source.signers import Gpg, SshSigner, gpg_home, ran
 
 @dataclass(frozen=True)
 class Signers:
-    """Ada is trusted, by an ssh and by an OpenPGP key; Mallory is not; Bob's OpenPGP key was trusted, and has expired."""
+    """Ada is trusted, by an ssh and by an OpenPGP key; Mallory is not; Bob was, by a key that has expired."""
 
     repository: Path
     gpg: Gpg
@@ -49,6 +49,7 @@ def signers(repository: Repository, tmp_path_factory: pytest.TempPathFactory) ->
         yield Signers(repository.path, gpg, ada, mallory, options, ada_gpg, bob_gpg)
 
 
+RUN = ("reconcile", "--sandbox", "--time-scale", "100000")
 READING = (
     ("validate",),
     ("render", "dev"),
@@ -56,7 +57,7 @@ READING = (
     ("diff", "--sandbox"),
     ("status", "--sandbox"),
     ("history",),
-    ("reconcile", "--sandbox", "--time-scale", "100000"),
+    RUN,
     ("explain", "--sandbox", "one"),
     ("image-vector", "check"),
 )
@@ -77,8 +78,13 @@ def signed_with_an_expired_key(signers: Signers) -> str:
     return f"bob <bob@example.org> ({signers.bob_gpg}), whose key has expired"
 
 
-@pytest.mark.parametrize("case", [unsigned, wrongly_signed, signed_with_an_expired_key])
-@pytest.mark.parametrize("arguments", READING, ids=" ".join)
+@pytest.mark.parametrize(
+    ("case", "arguments"),
+    [
+        *((unsigned, arguments) for arguments in READING),
+        *((case, RUN) for case in (wrongly_signed, signed_with_an_expired_key)),
+    ],
+)
 def test_a_commit_that_is_not_well_signed_is_refused(
     gitops: Run, signers: Signers, case: Callable[[Signers], str], arguments: tuple[str, ...]
 ) -> None:
@@ -97,7 +103,7 @@ def test_a_well_signed_commit_is_rolled_out(gitops: Run, signers: Signers, way: 
     signers.sign(signers.ada.settings() if way == "ssh" else signers.gpg.settings(signers.ada_gpg))
 
     assert gitops("validate", *signers.options).returncode == 0
-    done = gitops("reconcile", "--sandbox", "--time-scale", "100000", *signers.options)
+    done = gitops(*RUN, *signers.options)
 
     assert done.returncode == 0, done.stderr
     assert "Converged: dev at " in done.stdout
