@@ -160,7 +160,7 @@ class _Judge:
             "gpg.x509.program": "false",
         }
         program = found("gpg") if self._trust.trusted_keys else "false"
-        settings |= {"gpg.program": program, "gpg.openpgp.program": program}
+        settings["gpg.program"] = program  # gpg.openpgp.program is another name for it; what comes last counts
         command = ["git", f"verify-{kind.value}", "--raw", found_object]
         variables = self._variables | environment(config=settings)
         done = run(command, environment=variables, patience=_PATIENCE)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -27,10 +30,16 @@ def ran(*command: str | Path, cwd: Path, given: bytes = b"", **variables: str) -
     return done.stdout
 
 
+def _need(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
+
+
 class SshSigner:
     """An ed25519 key."""
 
     def __init__(self, folder: Path, name: str) -> None:
+        _need("ssh-keygen")
         self.file = folder / name
         ran("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", self.file, cwd=folder)
         self.public = " ".join((folder / f"{name}.pub").read_text().split()[:2])
@@ -95,6 +104,7 @@ class Gpg:
 @contextmanager
 def gpg_home(folder: Path) -> Iterator[Gpg]:
     """A GnuPG home whose agent ends with it; its path is short, as its sockets' names must be."""
+    _need("gpg")
     gpg = Gpg(folder / "g")
     try:
         yield gpg
