@@ -102,8 +102,10 @@ class _Judge:
         self._revoked = _copied(trust.revoked_signers, folder / "revoked_signers", "--revoked-signers")
         self._nobody = _copied(None, folder / "nobody", "")
         self._variables = {
-            "PATH": os.environ.get("PATH", os.defpath),
+            # The zone is that of dates in allowed signers, where they do not end in Z.
+            **{name: os.environ[name] for name in ("PATH", "TZ") if name in os.environ},
             "HOME": str(folder),
+            "TMPDIR": str(folder),
             "GNUPGHOME": str(folder / "gnupg"),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_DIR": str(git_dir.resolve()),
