@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -207,11 +208,22 @@ def test_the_user_s_own_helpers_never_hear_of_credentials_that_were_given(
     assert not heard.exists()
 
 
-def test_a_server_that_never_answers_is_given_up(server: GitServer, access: Access, cache: Path) -> None:
+def test_a_server_that_never_answers_is_given_up_and_nothing_goes_on_waiting(
+    server: GitServer, access: Access, cache: Path
+) -> None:
     server.silent = True
 
     with pytest.raises(SourceError, match="took longer than 1 s"):
         content(server.url("r"), cache, replace(access, patience=timedelta(seconds=1)))
+    while any(f"127.0.0.1:{server.port}".encode() in line for line in command_lines()):
+        pass  # killed processes take a moment to be gone; pytest's time limit ends the waiting
+
+
+def command_lines() -> Iterator[bytes]:
+    """Of every process on this machine."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it may have ended meanwhile
+            yield (folder / "cmdline").read_bytes()
 
 
 def test_a_server_that_is_gone_is_an_error_and_not_what_was_read_last(
