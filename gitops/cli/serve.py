@@ -28,8 +28,8 @@ from gitops.serve.last import LastRuns
 from gitops.serve.listening import HttpServer, Listening
 from gitops.serve.process import Limits, Process
 from gitops.serve.runner import Runner
+from gitops.source.address import is_url
 from gitops.source.git import open_repository
-from gitops.source.mirror import is_url
 from gitops.trigger.following import following
 from gitops.trigger.schedule import read_schedule
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gitops.errors import CredentialsError, GitopsError, Unreachable
+from gitops.errors import CredentialsError, GitopsError, Refused, Unreachable
 from gitops.observer import Observer, Run
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
@@ -60,8 +60,9 @@ class Health(Observer):
         self._listening = "the process is ending"
 
     def repository(self, error: Exception | None) -> None:
-        """The repository was read, or could not be."""
-        self._repository = "" if error is None else "it could not be read at the last try; the log says why"
+        """The repository was read, or could not be; a commit that is refused, as nobody signed it, was read."""
+        unread = error is not None and not isinstance(error, Refused)
+        self._repository = "it could not be read at the last try; the log says why" if unread else ""
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """A garden that was observed answers."""

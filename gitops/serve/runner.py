@@ -62,7 +62,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - whatever it is, the next look may fare better
             self.health.repository(error)
             wait = self.dispatch.look_failed(work, self.clock.now())
-            _log_failure(f"the repository cannot be read, next try in {wait.total_seconds():.0f} s", error)
+            _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
             return True
         self.health.repository(None)
         self.last.keep_only(overlays)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import tempfile
+from datetime import timedelta
 from enum import Enum
 from pathlib import Path
 
 from gitops.errors import Refused, SourceError
+from gitops.source.process import GitFailed, run
 
 _NAME = "post-receive"
+_PATIENCE = timedelta(minutes=1)
 
 
 class Foreign(Enum):
@@ -79,17 +82,8 @@ def _content(hook: Path) -> str:
 
 
 def _git(repo: Path, *arguments: str, missing: bool = False) -> str:
-    """What git prints; empty where it exits with 1 and that may be."""
-    try:
-        done = subprocess.run(  # noqa: S603 - git with arguments of our own
-            ["git", "-C", str(repo), *arguments],  # noqa: S607 - the user's git
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError as error:
-        raise SourceError(f"git cannot be run: {error.strerror}") from error
-    if done.returncode and not (missing and done.returncode == 1):
-        reason = (done.stderr.strip().splitlines() or ["git said nothing"])[-1]
-        raise SourceError(f"{repo}: {reason}")
-    return done.stdout.strip("\n")
+    """What git prints by its user's own configuration; empty where it exits with 1 and that may be."""
+    done = run(["git", "-C", str(repo), *arguments], environment=os.environ, patience=_PATIENCE)
+    if done.code and not (missing and done.code == 1):
+        raise SourceError(f"{repo}: {GitFailed(done.errors).reason}")
+    return os.fsdecode(done.output).strip("\n")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, SourceError, Unreachable
+from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, SourceError, Unreachable, Untrusted
 from gitops.observer import Run
 from gitops.serve.health import STUCK, Check, Health
 
@@ -53,6 +53,13 @@ def test_a_repository_that_cannot_be_read_is_told_without_saying_why() -> None:
     assert "password" not in check.message
     assert "git.example" not in check.message
     assert failing(health.live()) == []
+
+
+def test_a_commit_that_nobody_signed_does_not_keep_the_signed_one_from_being_told() -> None:
+    health = readable()
+    health.repository(Untrusted("nobody signed it", rule="unsigned"))
+
+    assert failing(health.ready()) == []
 
 
 @pytest.mark.parametrize(
