@@ -133,7 +133,11 @@ class Lease:
             return False
         try:
             lease = self._store.claim(claim, self.identity, self._timing.duration, self._leasing.wall())
-        except (Conflict, Absent):
+        except Conflict:
+            return False
+        except Absent:
+            if claim.over is None:
+                raise  # not the lease is missing, but what it would be kept in
             return False
         with self._lock:
             self._contest.took(lease, started=started, now=self._time.now())
@@ -179,9 +183,8 @@ class Lease:
         lease, ref = self._contest.seen, self._store.ref
         holder = held_by(lease) if lease else "somebody"
         return (
-            f"another run is at work on overlay {self._store.overlay}: {holder} holds {ref} and has renewed it while "
-            f"this run watched. Wait for it with --lock-timeout, or take it away with `gitops unlock "
-            f"{self._store.overlay}`"
+            f"another run is at work on overlay {self._store.overlay}: {holder} holds {ref} and is "
+            f"alive. Wait for it with --lock-timeout, or take the lease away with `gitops unlock {self._store.overlay}`"
         )
 
     def _story(self) -> str:
