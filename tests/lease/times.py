@@ -23,3 +23,24 @@ class IdleTime:
     def wait(self, event: threading.Event, seconds: float) -> bool:
         del seconds
         return event.wait()
+
+
+class PassingTime(IdleTime):
+    """Time that passes as a test says, for those too who renew their leases."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asleep = threading.Semaphore(0)
+
+    def wait(self, event: threading.Event, seconds: float) -> bool:
+        until = self.now() + seconds
+        self._asleep.release()
+        while not event.wait(0.002):
+            if self.now() >= until:
+                return False
+        return True
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass once somebody, again, waits to renew a lease."""
+        self._asleep.acquire()
+        self.sleep(seconds)
