@@ -84,6 +84,7 @@ class Contest:
 
     def claim(self, now: float) -> Claim | None:
         """What to store now; None while it is another's, when it is not known whose it is, and when it was lost."""
+        self.holds(now)  # a holder that stood still too long does not even try
         if self._seen is None or self.lost:
             return None
         lease = self._seen.lease
