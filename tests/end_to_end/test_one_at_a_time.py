@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -201,14 +202,18 @@ def test_a_run_that_stood_still_past_its_time_wakes_up_and_writes_nothing(
         assert os.WIFSTOPPED(status), stopped.communicate()
         told = Told()
         ended: list[str] = []
+        one_thread = threading.Lock()
 
         def wake(request: Request) -> None:
-            """When we are about to write for the first time."""
-            if request.writes and "/leases" not in request.path and not ended:
-                before = real_fleet.written()
-                stopped.send_signal(signal.SIGCONT)
-                ended.append(stopped.communicate(timeout=60)[1])
-                assert real_fleet.written() == before
+            """When we are about to write for the first time, in however many threads."""
+            if not request.writes or "/leases" in request.path:
+                return
+            with one_thread:
+                if not ended:
+                    before = real_fleet.written()
+                    stopped.send_signal(signal.SIGCONT)
+                    ended.append(stopped.communicate(timeout=60)[1])
+                    assert real_fleet.written() == before
 
         record = go(real_fleet, Requests(before=wake), told)
 
