@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from uuid import uuid4
 
 import click
@@ -40,14 +41,19 @@ def unlock(overlay: str | None, source: Source, where: Where, *, holder: str | N
         lease = held(store)
         click.echo(f"{store.ref} is held by {held_by(lease)}.", err=True)
         if holder is None and not yes:
-            click.confirm("Take it away? That run will write nothing more", abort=True, err=True)
-        if holder not in {None, lease.holder}:
-            raise Refused(f"it is not held by {holder}")
+            _ask(lease.holder)
 
         def waiting(seconds: float) -> None:
             told = counted(round(seconds), "second")
             click.echo(f"Taken away; free in {told}, when that run surely writes nothing more.", err=True)
 
-        take_away(store, lease.holder, run=uuid4().hex, leasing=world.leasing, waiting=waiting)
+        take_away(store, holder or lease.holder, run=uuid4().hex, leasing=world.leasing, waiting=waiting)
     click.echo(f"{declared.name} is free.", err=True)
     return Exit.OK
+
+
+def _ask(holder: str) -> None:
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"nobody can be asked here: say --holder {holder}, or --yes")
+    if not click.confirm("Take it away? That run will write nothing more", err=True):
+        raise Refused("the lease is left as it is")
