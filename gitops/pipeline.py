@@ -222,7 +222,7 @@ def _nothing_to_do(world: World, outlook: Outlook, run: Run, pace: Pace, observe
 
 def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer, check: Check) -> Result:
     def moved(rollout: Rollout) -> None:
-        check()
+        check()  # without the lease, nothing that is said about any shoot is of use
         observer.moved(run, rollout)
 
     rollout = _rollout(world, outlook, pace)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from gitops.clock import Clock
 from gitops.desired.compose import Desired
-from gitops.errors import Absent, ApiError, Conflict, Forbidden, GitopsError, LeaseLost, Rejected
+from gitops.errors import Absent, ApiError, Conflict, Forbidden, GitopsError, Rejected
 from gitops.kube.cluster import Access, Cluster, Conflicts, Mode
 from gitops.live.access import ShootAccess
 from gitops.live.cloud_profiles import CloudProfiles
@@ -68,11 +68,7 @@ class Effects:
         return CloudProfiles(self.garden)
 
     def perform(self, action: Action) -> Event:
-        """Do one action; what goes wrong with it is part of the event.
-
-        Raises:
-            LeaseLost: it writes, and the run must not any more; that is no answer about any shoot.
-        """
+        """Do one action; what goes wrong with it is part of the event."""
         match action:
             case ObserveShoots(targets):
                 return self._observe_shoots(targets)
@@ -163,8 +159,6 @@ class Effects:
                     cluster.create(write.manifest)
                 else:
                     cluster.patch(write.ref, write.operations)
-            except LeaseLost:
-                raise
             except GitopsError as error:
                 return RegistrationsWritten(written, error)
         return RegistrationsWritten(len(writes), None)
@@ -173,8 +167,6 @@ class Effects:
         written = _Count()
         try:
             return Written(action.target, *self._carry_out(action, written))
-        except LeaseLost:
-            raise
         except GitopsError as error:
             return NotWritten(action.target, written.objects, error)
 
