@@ -106,10 +106,10 @@ class Contest:
         """A claim was stored. It counts from when its request began: later the server may have been at any time."""
         self.holds(now)
         self._seen = _Seen(lease, now)
-        self._until = max(self._until or started, started + self._timing.deadline)
+        self._until = started + self._timing.deadline
 
     def holds(self, now: float) -> bool:
-        """Whether the lease is ours, and surely nobody else's, at this moment."""
+        """Whether the lease is ours, and surely nobody else's, at this moment; once it was lost, it never is again."""
         if self._until is not None and not self.lost and now >= self._until:
             late = now - (self._until - self._timing.deadline)
             self.lose(f"it could not be renewed for {late:.0f} s, or this process stood still so long")
