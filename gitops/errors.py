@@ -4,6 +4,7 @@
     ├── InvalidInput          what git declares is wrong: violations with file, line, object and rule
     ├── SourceError           the commit cannot be read: no repository, unknown revision, git failed
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
+    │   └── Suspended         somebody asked for nothing to be written now
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
         ├── Absent            404: the object, or its kind, is not there
@@ -64,6 +65,18 @@ class SourceError(GitopsError):
 
 class Refused(GitopsError):  # noqa: N818
     """We could, and must not."""
+
+
+class Suspended(Refused):
+    """Somebody asked for nothing to be written now.
+
+    Attributes:
+        shoot: the only one it is about, `<namespace>/<name>`; None when it is the whole overlay.
+    """
+
+    def __init__(self, message: str, *, shoot: str | None) -> None:
+        self.shoot = shoot
+        super().__init__(message)
 
 
 class CredentialsError(GitopsError):

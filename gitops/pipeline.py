@@ -9,8 +9,11 @@ from datetime import timedelta
 from uuid import uuid4
 
 from gitops.clock import Clock
+from gitops.control.control import Control, Suspension
+from gitops.control.store import load_control
+from gitops.control.watch import Watch
 from gitops.desired.compose import Desired
-from gitops.errors import CredentialsError, Forbidden, GitopsError, Violation
+from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, Violation
 from gitops.gardener.shoot_record import has_vectors
 from gitops.kube.cluster import Cluster
 from gitops.live.access import ShootAccess
@@ -28,7 +31,7 @@ from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
-from gitops.rollout.rollout import Result, Rollout
+from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
 
 
@@ -59,6 +62,8 @@ class Pace:
     """Between two looks at something that is being waited for."""
     deadline: timedelta | None = None
     """The longest that a run may take; None lets it wait as long as its gates allow."""
+    listen: timedelta = timedelta(seconds=1)
+    """Before a write, how old may be what is known of a suspension; real time."""
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -99,8 +104,18 @@ def plan(world: World, desired: Desired) -> tuple[Planned, Outlook]:
     return replace(planned, problems=(*planned.problems, *_unregistered(world, outlook, planned))), outlook
 
 
-def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, observer: Observer | None = None) -> Record:
+def reconcile(
+    world: World,
+    desired: Desired,
+    *,
+    trigger: str,
+    pace: Pace,
+    observer: Observer | None = None,
+    control: Control | None = None,
+) -> Record:
     """One run to the end, or to where it must wait.
+
+    Which revision is meant is the caller's to find out, by `choose_revision`: one that was rolled back is refused.
 
     Args:
         world: what to act on.
@@ -108,6 +123,7 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
         trigger: what started the run: `command`, `push` or `schedule`.
         pace: how to spend time.
         observer: told how it goes; None where nobody wants to know.
+        control: what people ask, as it has just been read; None to read it.
 
     Raises:
         Refused: the plan must not be carried out; nothing was written.
@@ -117,7 +133,7 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
     observer = observer or Observer()
     observer.began(run, desired)
     try:
-        record = _run(replace(world, run=run.id), desired, run, pace, observer)
+        record = _run(_Setting(replace(world, run=run.id), run, pace, observer), desired, control)
     except GitopsError as error:
         observer.failed(run, error)
         raise
@@ -125,8 +141,24 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
     return record
 
 
-def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer) -> Record:
+@dataclass(frozen=True)
+class _Setting:
+    """One run in its world."""
+
+    world: World
+    run: Run
+    pace: Pace
+    observer: Observer
+
+
+def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
+    world, run, observer = setting.world, setting.run, setting.observer
     before = load_records(world.garden, desired.overlay)
+    control = control or load_control(world.garden, desired.overlay)
+    if control.suspension is not None:
+        return _suspended(setting, desired, control.suspension)
+    if hold := control.hold_on(desired.revision):
+        raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
     planned, outlook = plan(world, desired)
     observer.planned(run, planned, outlook)
     planned.require_permission()
@@ -135,7 +167,7 @@ def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observe
         revision=run.revision,
         digest=digest(planned.plan),
         trigger=run.trigger,
-        result=_roll_out(world, outlook, run, pace, observer),
+        result=_roll_out(setting, planned, outlook, control),
         started=run.started,
         finished=world.clock.now(),
     )
@@ -144,14 +176,29 @@ def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observe
     return record
 
 
-def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer) -> Result:
+def _suspended(setting: _Setting, desired: Desired, suspension: Suspension) -> Record:
+    """A run that ends at once. It is not even recorded: nothing at all is written."""
+    world, run = setting.world, setting.run
+    check_identity(world.garden, desired.overlay.garden.identity)
+    message = f"the overlay is suspended {suspension}; `gitops resume {run.overlay}` lets it go on"
+    result = not_begun(desired, RunOutcome.WAITING, message)
+    return Record(run.overlay, run.revision, "", run.trigger, result, run.started, world.clock.now())
+
+
+def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result:
+    world, run, pace = setting.world, setting.run, setting.pace
     desired = outlook.desired
-    rules = Rules(desired.overlay, pruning(desired), pace.poll)
+    rules = Rules(
+        desired.overlay, pruning(desired), pace.poll, control, revision=run.revision, digest=digest(planned.plan)
+    )
     rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
-    effects = world.effects(desired)
+    watch = Watch(control, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
+    effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: observer.moved(run, moved))
+        carry_out(
+            rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: setting.observer.moved(run, moved)
+        )
     return rollout.result()
 
 
