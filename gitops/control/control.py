@@ -52,7 +52,8 @@ class Hold:
 
     def __str__(self) -> str:
         """As a sentence: `revision 1234… holds instead of 5678…, which jane rolled back at …`."""
-        return f"revision {self.good[:12]} holds instead of {self.bad[:12]}, which {self.by} rolled back at {timestamp(self.at)}"
+        back = f"which {self.by} rolled back at {timestamp(self.at)}"
+        return f"revision {self.good[:12]} holds instead of {self.bad[:12]}, {back}"
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,10 @@ class Control:
     def hold_on(self, revision: str) -> Hold | None:
         """What holds instead of a revision; None where it is to be used itself, as git has moved on."""
         return self.hold if self.hold is not None and self.hold.bad == revision else None
+
+    def held(self, hold: Hold) -> Control:
+        """The same after a rollback, which takes the place of an earlier one."""
+        return replace(self, hold=hold)
 
     def suspended(self, suspension: Suspension, shoot: Target | None) -> Control:
         """The same with an overlay, or one shoot, standing still."""

@@ -59,5 +59,6 @@ def compose_earlier(revision: str, compose_at: Callable[[str], Desired], overlay
     except SourceError as error:
         raise SourceError(
             f"overlay {overlay} is rolled back to revision {revision}, which cannot be read any more: {error}. "
-            f"`gitops rollback {overlay} --to REVISION` goes back to another, `gitops resume {overlay}` to what git says"
+            f"Choose another with `gitops rollback {overlay} --to REVISION`, or take what git says with "
+            f"`gitops resume {overlay}`"
         ) from error

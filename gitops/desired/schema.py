@@ -194,7 +194,7 @@ _WINDOW = _map(
     ["schedule", "duration"],
     "times at which shoots of the wave may be started",
     schedule={**_NAME, "description": "a cron expression: minute, hour, day of month, month, day of week"},
-    duration={**_DURATION, "description": "how long it stays open, such as 4h: real time, whatever clocks do"},
+    duration={**_DURATION, "description": "a duration such as 4h: how long it stays open, in real time"},
     zone={**_NAME, "description": "where the schedule's times are local, such as Europe/Berlin", "default": "UTC"},
 )
 _WAVE = _map(

@@ -60,7 +60,7 @@ class Window:
         return f"{self.schedule} for {_duration_text(self.duration)} ({self.zone.key})"
 
     def _local_before(self, moment: datetime) -> datetime:
-        """A local time after which every local time comes whose moment is later: the present one, save near a change."""
+        """A local time before all whose moments are later than this: the present one, but near a change."""
         near = [(moment + shift).astimezone(self.zone) for shift in (-_SHIFT, timedelta(0), _SHIFT)]
         local = near[1].replace(tzinfo=None)
         return local if len({one.utcoffset() for one in near}) == 1 else local - _SHIFT

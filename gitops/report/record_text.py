@@ -196,9 +196,8 @@ def _shoot_lines(outcome: ShootOutcome, message: str, shoots: list[ShootResult],
 
 
 def _own_message(result: Result) -> str:
-    """Why the run ended, as a sentence; empty where that is only what its shoots say, which stands with them."""
-    shoots = (shoot for wave in result.waves for shoot in wave.shoots)
-    if any(shoot.message and shoot.message in result.message for shoot in shoots):
-        return ""
-    text = " ".join(result.message.split())
+    """Why the run ended, as a sentence, without what its shoots say, which stands with them."""
+    said = [f"{shoot.shoot}: {shoot.message}" for wave in result.waves for shoot in wave.shoots if shoot.message]
+    own = [part for part in result.message.split("; ") if not any(part in saying for saying in said)]
+    text = " ".join("; ".join(own).split())
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""

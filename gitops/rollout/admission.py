@@ -23,6 +23,7 @@ from gitops.rollout.step import PrepareNodes, Write
 
 HORIZON = timedelta(days=366)
 """Windows that do not meet within it are taken to meet never."""
+_NAMES = 3
 
 
 class HeldBy(Enum):
@@ -90,7 +91,7 @@ class Admission:
         if confining is not None:
             named += f", while the shoot's own is open, {confining} (spec.maintenance.confineSpecUpdateRollout)"
         if opening is None:
-            message = f"waits for ever for {named}: within a year they are never open together; change one of them"
+            message = f"would wait for ever for {named}: within a year they are never open together; change one of them"
             return Held(HeldBy.WINDOW, message)
         if opening == now:
             return None
@@ -142,15 +143,16 @@ def waiting_text(held: Iterable[tuple[Target, Held]], overlay: str, digest: str)
     for target, why in held:
         by.setdefault(why.by, []).append((target, why))
     parts = []
-    if waiting := by.get(HeldBy.APPROVAL):
+    if unapproved := by.get(HeldBy.APPROVAL):
         how = f"`{approve_command(overlay, digest)}`"
         how = how if digest else f"{how} with the digest that `gitops plan {overlay}` shows"
-        parts.append(f"{_counted(waiting)} for approval: {how}")
-    if waiting := by.get(HeldBy.WINDOW):
-        openings = [why.until for _, why in waiting if why.until is not None]
-        if openings:
-            parts.append(f"{_counted(waiting)} for a window, the first of which opens at {timestamp(min(openings))}")
-        parts += sorted({f"{target} {why.message}" for target, why in waiting if why.until is None})
+        parts.append(f"approval is needed for {_named(unapproved)}: {how}")
+    closed = by.get(HeldBy.WINDOW, [])
+    if openings := [why.until for _, why in closed if why.until is not None]:
+        coming = [(target, why) for target, why in closed if why.until is not None]
+        parts.append(f"the next window for {_named(coming)} opens at {timestamp(min(openings))}")
+    if never := [(target, why) for target, why in closed if why.until is None]:
+        parts.append(f"the windows of the wave and of {_named(never)} are never open together: change one of them")
     return "; ".join(parts)
 
 
@@ -159,7 +161,6 @@ def approve_command(overlay: str, digest: str) -> str:
     return f"gitops approve {overlay} --digest {digest or 'sha256:…'}"
 
 
-def _counted(waiting: list[tuple[Target, Held]]) -> str:
-    names = [target for target, _ in waiting]
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"{shown} {'waits' if len(names) == 1 else 'wait'}"
+def _named(held: list[tuple[Target, Held]]) -> str:
+    names = [target for target, _ in held]
+    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")

@@ -110,10 +110,7 @@ class Sight:
 
     def _exactly(self, change: Change) -> str:
         fields = [
-            [
-                pointer(field.path),
-                *(["absent"] if value is ABSENT else ["is", value] for value in (field.live, field.desired)),
-            ]
+            [pointer(field.path), *map(_told, (field.live, field.desired))]
             for field in change.fields
             if not field.ignored
         ]
@@ -202,3 +199,8 @@ def _reduced(approval: Approval, shoots: set[Target]) -> Approval:
 def _place(ref: Ref) -> list[str]:
     """Which object, in whatever shoot: a Shoot itself is named by whose approval it is."""
     return [ref.kind] if ref.target == GARDEN else [ref.api_version, ref.kind, ref.namespace, ref.name]
+
+
+def _told(value: Any) -> list[Any]:
+    """A value, such that an absent one is told from a null."""
+    return [] if value is ABSENT else [value]

@@ -201,9 +201,9 @@ class Rollout:
 
     def handle(self, event: Event, now: datetime) -> None:
         """Take note of what happened."""
-        if isinstance(event, NotWritten | RegistrationsWritten) and isinstance(event.error, Suspended):
-            if event.error.shoot is None:
-                self.stop(RunOutcome.WAITING, str(event.error))
+        error = event.error if isinstance(event, NotWritten | RegistrationsWritten) else None
+        if isinstance(error, Suspended) and error.shoot is None:
+            self.stop(RunOutcome.WAITING, str(error))
         if isinstance(event, RegistrationsEvent):
             if self._before is not None:
                 self._before.handle(event, now)

@@ -91,7 +91,7 @@ class WaveRun:
 
     @property
     def held(self) -> list[tuple[Target, Held]]:
-        """Shoots that this run will not write, so that no later wave may begin; those out of its way are not among them."""
+        """Shoots that this run will not write, so that no later wave may begin; suspended ones are out of its way."""
         tracks = self.tracks.values()
         return [(t.target, t.held) for t in tracks if t.held is not None and t.held.by is not HeldBy.SUSPENSION]
 
