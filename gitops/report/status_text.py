@@ -42,8 +42,9 @@ def status_text(status: OverlayStatus, style: Style) -> str:
 
 
 def _control(status: OverlayStatus, style: Style) -> Iterator[str]:
+    """Not wrapped: there are commands among it, to be copied."""
     for line in control_lines(status.control) if status.control is not None else []:
-        yield from (style.paint(part, Tone.WARNED) for part in wrapped(line, width=style.width, indent="", first=""))
+        yield style.paint(line, Tone.WARNED)
 
 
 def _table(shoots: Sequence[ShootStatus], status: OverlayStatus, style: Style) -> Iterator[str]:
