@@ -33,7 +33,7 @@ def test_an_approval_is_asked_for_given_and_used(
     text = gitops("status", *garden).stdout
 
     assert waiting.returncode == 3
-    assert " ".join(command) in " ".join(waiting.stdout.split()), "nothing was written, so that this plan may be approved"
+    assert " ".join(command) in " ".join(waiting.stdout.split()), "as nothing was written since"
     assert command == ["gitops", "approve", "dev", "--digest", plan["digest"]]
     assert status["control"]["approval"]["shoots"] == ["garden-dev/one"]
     assert status["shoots"][0]["next"]["command"] == " ".join(command)

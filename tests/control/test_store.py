@@ -1,4 +1,4 @@
-"""What people ask, kept in a ConfigMap: what is written is read, what cannot be read is refused, nobody is overruled."""
+"""What people ask, kept in a ConfigMap: what is written is read, and nobody is overruled."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_is_not_ours_is_refused(garden: Cluster, overlay: Overlay, data: di
     metadata = {"name": "shoot-gitops-dev-control", "namespace": NAMESPACE}
     garden.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
 
-    with pytest.raises(Refused, match="shoot-gitops-dev-control holds nothing that can be read.*delete it"):
+    with pytest.raises(Refused, match=r"shoot-gitops-dev-control holds nothing that can be read.*delete it"):
         load_control(garden, overlay)
 
 
