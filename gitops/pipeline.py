@@ -192,7 +192,7 @@ def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Co
         desired.overlay, pruning(desired), pace.poll, control, revision=run.revision, digest=digest(planned.plan)
     )
     rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
-    watch = Watch(control, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
+    watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
     effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:

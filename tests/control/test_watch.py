@@ -7,11 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gitops.control.control import NOTHING_ASKED, Control, Suspension
+from gitops.control.control import NOTHING_ASKED, Control, Hold, Suspension
 from gitops.control.watch import Watch
 from gitops.errors import Suspended, Unreachable
 
 JANE = Suspension("jane", datetime(2026, 11, 30, 10, tzinfo=UTC), "disks are failing")
+
+
+BAD = "1" * 40
 
 
 class Garden:
@@ -27,7 +30,7 @@ class Garden:
         return self.asked
 
     def watch(self, older: float = 1) -> Watch:
-        return Watch(self.asked, self.load, older=timedelta(seconds=older), seconds=lambda: self.time)
+        return Watch(BAD, self.load, older=timedelta(seconds=older), seconds=lambda: self.time)
 
 
 def test_it_is_read_once_in_a_while_however_many_ask() -> None:
@@ -38,12 +41,13 @@ def test_it_is_read_once_in_a_while_however_many_ask() -> None:
         watch.allow("a/b")
         garden.time += 0.1
 
-    assert garden.read == 9
+    assert garden.read == 10
 
 
 def test_a_suspension_is_heard_when_the_time_has_come() -> None:
     garden = Garden()
     watch = garden.watch()
+    watch.allow("a/b")
     garden.asked = Control(JANE)
     garden.time = 0.9
     watch.allow("a/b")
@@ -54,6 +58,15 @@ def test_a_suspension_is_heard_when_the_time_has_come() -> None:
     assert told.value.shoot is None
     with pytest.raises(Suspended):
         watch.allow(None)
+
+
+def test_a_run_of_what_is_rolled_back_meanwhile_ends_and_no_other() -> None:
+    garden = Garden(Control(hold=Hold(BAD, "2" * 40, "jane", JANE.at)))
+
+    with pytest.raises(Suspended, match="revision 222222222222 holds instead of 111111111111") as told:
+        garden.watch().allow("a/b")
+    assert told.value.shoot is None
+    Watch("2" * 40, garden.load, older=timedelta(0)).allow("a/b")
 
 
 def test_a_suspended_shoot_keeps_only_itself_from_being_written() -> None:
@@ -71,7 +84,7 @@ def test_what_cannot_be_read_is_not_taken_for_a_permission() -> None:
     def silent() -> Control:
         raise Unreachable("no answer")
 
-    watch = Watch(NOTHING_ASKED, silent, older=timedelta(0))
+    watch = Watch(BAD, silent, older=timedelta(0))
 
     for _ in range(2):
         with pytest.raises(Unreachable):
@@ -87,7 +100,7 @@ def test_others_wait_while_one_reads() -> None:
         answer.wait(10)
         return Control(JANE)
 
-    watch = Watch(NOTHING_ASKED, slow, older=timedelta(0))
+    watch = Watch(BAD, slow, older=timedelta(0))
 
     def write(name: str) -> None:
         try:
