@@ -4,7 +4,8 @@
     ├── InvalidInput          what git declares is wrong: violations with file, line, object and rule
     ├── SourceError           the commit cannot be read: no repository, unknown revision, git failed
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
-    │   └── Suspended         somebody asked for nothing to be written now
+    │   ├── Suspended         somebody asked for nothing to be written now
+    │   └── Untrusted         the commit does not carry the signature that is required
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
         ├── Absent            404: the object, or its kind, is not there
@@ -77,6 +78,20 @@ class Suspended(Refused):
     def __init__(self, message: str, *, shoot: str | None) -> None:
         self.shoot = shoot
         super().__init__(message)
+
+
+class Untrusted(Refused):
+    """The commit, or the tag that names it, does not carry the signature that is required.
+
+    Attributes:
+        rule: which rule it breaks, in kebab case, for scripts and searching.
+        signer: a principal or fingerprint as far as it is known; empty when nobody signed.
+    """
+
+    def __init__(self, message: str, *, rule: str, signer: str = "") -> None:
+        self.rule = rule
+        self.signer = signer
+        super().__init__(f"{message} [{rule}]")
 
 
 class CredentialsError(GitopsError):
