@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from gitops.cli.control import approve, resume, rollback, suspend
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
@@ -32,6 +33,10 @@ for _command in (
     plan,
     diff,
     reconcile,
+    approve,
+    suspend,
+    resume,
+    rollback,
     status,
     history,
     unlock,
