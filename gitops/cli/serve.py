@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from gitops.cli.chosen import chosen_in
 from gitops.cli.exits import Exit, leave_at_once
 from gitops.cli.options import Source, repository_options, world_options
 from gitops.cli.serve_options import WebhookSecrets, serve_options
@@ -81,6 +82,7 @@ def serve(
             clock,
             Health(time.monotonic),
             LastRuns(),
+            choose=lambda world, desired: chosen_in(world, source, desired),
             poll=poll_interval,
             deadline=deadline,
         )

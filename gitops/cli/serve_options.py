@@ -121,7 +121,7 @@ def serve_options(function: Callable[..., int]) -> Callable[..., int]:
             help="Time between two looks at something that is being waited for.",
         ),
         click.option("--initial-run/--no-initial-run", default=True, show_default=True, help="Run all at the start."),
-        click.option("--jitter", type=Duration(), default=timedelta(minutes=1), show_default="1m", help=late),
+        click.option("--jitter", type=Duration(zero=True), default=timedelta(minutes=1), show_default="1m", help=late),
         click.option(
             "--time-zone", type=_ZONE, default="UTC", show_default=True, metavar="ZONE", help="Of --schedule."
         ),

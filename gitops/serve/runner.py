@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gitops.clock import Clock
+from gitops.control.revision import Chosen
 from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
@@ -31,6 +32,8 @@ OpenArtifact = Callable[[], AbstractContextManager[Artifact]]
 OpenWorld = Callable[[Desired, Clock], AbstractContextManager[World]]
 """The world of an overlay, on this clock unless it has one of its own."""
 
+Choose = Callable[[World, Desired], Chosen]
+"""What is meant, given what git says: somebody may have gone back from it."""
 NotComposed = Callable[[str, str, InvalidInput], None]
 """Told of an overlay at a revision that is invalid, so that no run can begin that observers would hear of."""
 
@@ -47,6 +50,8 @@ class Runner:
     last: LastRuns
     observers: Observers = field(default_factory=Observers)
     """Who else is told of runs."""
+    choose: Choose | None = None
+    """None takes what git says."""
     poll: timedelta = timedelta(seconds=5)
     deadline: timedelta | None = None
     not_composed: NotComposed | None = None
@@ -102,10 +107,20 @@ class Runner:
                 raise
         self.health.repository(None)
         clock = InterruptibleClock(self.clock, interrupt, self.health.beat)
-        pace = Pace(self.poll, self.deadline, interrupt.reason)
+        pace = Pace(self.poll, self.deadline, stopping=interrupt.reason)
         observer = Observers(self.health, self.last, self.observers)
         with self.world(desired, clock) as world:
-            return reconcile(world, desired, trigger=work.trigger.word, pace=pace, observer=observer)
+            chosen = self.choose(world, desired) if self.choose is not None else None
+            if chosen is not None and chosen.hold is not None:
+                log.warning("%s", chosen.hold, extra={"overlay": work.key, "revision": chosen.desired.revision})
+            return reconcile(
+                world,
+                chosen.desired if chosen is not None else desired,
+                trigger=work.trigger.word,
+                pace=pace,
+                observer=observer,
+                control=chosen.control if chosen is not None else None,
+            )
 
     def _note_failure(self, work: Work, error: Exception) -> None:
         """Another try only helps where the world may change; what git declares stays wrong until it is pushed again."""
