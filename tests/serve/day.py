@@ -11,7 +11,9 @@ from datetime import datetime, timedelta
 
 from gitops.cli.sandbox import PacedClock
 from gitops.clock import Clock
+from gitops.control.revision import Chosen, choose_revision
 from gitops.desired.compose import Desired
+from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError
 from gitops.observer import Observer, Observers, Run
 from gitops.pipeline import World
@@ -95,6 +97,7 @@ class Living:
             self.health,
             self.last,
             Observers(self.told),
+            choose=self._chosen,
             poll=timedelta(seconds=5),
         )
 
@@ -104,6 +107,14 @@ class Living:
         del desired, clock
         with self.fleet.world(Requests()) as world:
             yield world
+
+    def _chosen(self, world: World, desired: Desired) -> Chosen:
+        return choose_revision(world.garden, desired, self._composed_at)
+
+    def _composed_at(self, revision: str) -> Desired:
+        path = self.fleet.repository.path
+        with open_artifact(str(path), revision, cache=path) as artifact:
+            return compose_whole(artifact, "dev", self.clock.now())
 
     def pushed(self) -> None:
         self.dispatch.pushed(self.clock.now())

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from gitops.control.control import Hold
+from gitops.control.store import change_control
 from gitops.observer import Run
 from gitops.rollout.rollout import Rollout, RunOutcome
 from gitops.sandbox import RequestFault
 from gitops.serve.dispatch import OVERTAKEN
 from tests.end_to_end.repository import balloons
+from tests.end_to_end.requests import Requests
 from tests.end_to_end.sandbox_fleet import SandboxFleet
 from tests.serve.day import Living
 
@@ -164,3 +167,24 @@ def test_the_schedule_repairs_what_somebody_changed(tmp_path: Path) -> None:
 
     assert living.fleet.extensions("two")[0]
     assert living.told.triggers == {"schedule": living.told.triggers.total()}
+
+
+def test_a_rollback_is_not_undone_by_the_next_scheduled_run(tmp_path: Path) -> None:
+    living = Living(SandboxFleet(tmp_path), cron="0 * * * *")
+    fleet = living.fleet
+    living.live(minutes=30)
+    good = fleet.repository.git("rev-parse", "HEAD")
+    fleet.repository.policy(**balloons("2"))
+    bad = fleet.repository.commit()
+    hold = Hold(bad, good, "jane", living.clock.now())
+    with fleet.world(Requests()) as world:
+        change_control(world.garden, fleet.composed().overlay, lambda control: control.held(hold))
+
+    living.live(hours=2)
+    assert (record(living)["revision"], record(living)["outcome"]) == (good, "Converged")
+
+    fleet.repository.policy(**balloons("3"))
+    later = fleet.repository.commit()
+    living.live(hours=2)
+
+    assert record(living)["revision"] == later
