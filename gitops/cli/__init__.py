@@ -10,6 +10,7 @@ import click
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.manifests import manifests
 from gitops.cli.migrate import migrate
 from gitops.cli.nodes import explain, preflight, verify
 from gitops.cli.offline import render, schema, validate
@@ -38,6 +39,7 @@ for _command in (
     explain,
     image_vector,
     promote,
+    manifests,
     schema,
     sandbox,
     policy,
