@@ -122,6 +122,18 @@ _DEFAULTS = Settings("", "")
     help="Secret with `ssh-privatekey` and `known_hosts`, or with `.git-credentials`.",
 )
 @click.option(
+    "--forge-secret",
+    type=_SECRET,
+    metavar="NAME",
+    help="Secret with the `token` that sets commit statuses.",
+)
+@click.option(
+    "--signers-secret",
+    type=_SECRET,
+    metavar="NAME",
+    help="Secret with the `allowed_signers` by one of whom every commit must be signed.",
+)
+@click.option(
     "--webhook-secret",
     type=_SECRET,
     default=_DEFAULTS.secrets.webhook,
@@ -189,6 +201,8 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
         runtime=chosen["runtime_secret"],
         git=chosen["git_secret"] or "",
         webhook=chosen["webhook_secret"],
+        forge=chosen["forge_secret"] or "",
+        signers=chosen["signers_secret"] or "",
         tls=chosen["tls_secret"],
     )
     same = ("image", "namespace", "schedule", "time_zone", "deadline", "hosts", "replicas", "service_monitor")

@@ -19,7 +19,7 @@ HOME = "/home/gitops"
 """Where mirrors of repositories are kept, and gpg and ssh look for their files; the Dockerfile says the same."""
 _SECRETS = "/etc/shoot-gitops"
 GRACE = 30
-"""Seconds from being asked to stop until being killed; `gitops serve` gives itself 25."""
+"""Seconds from being asked to stop until being killed; `gitops serve` gives itself five less."""
 
 
 def pod_spec(settings: Settings, arguments: list[str], secrets: dict[str, str], **container: Any) -> Manifest:
@@ -99,6 +99,12 @@ def access(settings: Settings, *, runtime: bool) -> tuple[list[str], dict[str, s
             arguments += ["--ssh-known-hosts", secret_file("git", "known_hosts")]
         else:
             arguments += ["--git-credentials", secret_file("git", ".git-credentials")]
+    if settings.secrets.signers:
+        secrets["signers"] = settings.secrets.signers
+        arguments += ["--require-signed", "--allowed-signers", secret_file("signers", "allowed_signers")]
+    if settings.secrets.forge:
+        secrets["forge"] = settings.secrets.forge
+        arguments += ["--forge-token-file", secret_file("forge", "token")]
     if not settings.in_cluster:
         secrets["garden"] = settings.secrets.garden
         arguments += ["--kubeconfig", secret_file("garden", "kubeconfig")]

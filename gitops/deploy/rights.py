@@ -111,8 +111,8 @@ def _references(namespace: str, shoots: Sequence[DesiredShoot]) -> Iterator[Righ
 
 
 def _events(namespace: str) -> Iterator[Right]:
-    why = "One Event for each change of a Shoot's state in a rollout; repeated ones are counted by a patch."
-    yield Right(Part.GARDEN, namespace, "events.k8s.io", "events", ("create", "patch"), why)
+    why = "An Event where a run changed how a Shoot stands. One that was said before is read and counted in place."
+    yield Right(Part.GARDEN, namespace, "", "events", ("create", "get", "patch"), why)
 
 
 def _of_the_overlay(desired: Desired) -> Iterator[Right]:
@@ -125,7 +125,7 @@ def _of_the_overlay(desired: Desired) -> Iterator[Right]:
     why = "What people asked for: gitops approve, suspend, resume, rollback write it with rights of their own."
     yield Right(Part.PROJECT, namespace, "", "configmaps", ("list",), why, (f"{record}-control",))
     why = "One run at a time: who holds it, and since when."
-    yield Right(Part.GARDEN, namespace, "coordination.k8s.io", "leases", ("get", "update"), why, (record,))
+    yield Right(Part.GARDEN, namespace, "coordination.k8s.io", "leases", ("get", "patch"), why, (record,))
     why = "The first run ever makes the Lease, by POST, which has no name yet: create cannot be limited to one."
     yield Right(Part.GARDEN, namespace, "coordination.k8s.io", "leases", ("create",), why)
 

@@ -78,7 +78,8 @@ def _name(overlay: Overlay, part: Part, namespace: str) -> str:
         return f"{APP}-{overlay.name}"
     if namespace in overlay.garden.namespaces:
         return f"{APP}-{overlay.name}-operator"
-    return f"{APP}:{overlay.garden.namespaces[0]}:{overlay.name}"
+    ending = ":runtime" if part is Part.RUNTIME else ""  # the two clusters may be one
+    return f"{APP}:{overlay.garden.namespaces[0]}:{overlay.name}{ending}"
 
 
 def _rule(right: Right) -> Because:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from gitops.deploy.naming import APP, cronjob_name, labels
-from gitops.deploy.pod import access, pod_spec, secret_file
+from gitops.deploy.pod import GRACE, access, pod_spec, secret_file
 from gitops.deploy.printed import Because, Part, Printed
 from gitops.deploy.settings import Mode, Settings
 from gitops.desired.compose import Desired
@@ -61,7 +61,8 @@ def deployment(overlays: Sequence[Desired], settings: Settings) -> Printed:
     """`gitops serve`, always there."""
     reach, secrets = access(settings, runtime=writes_extensions(overlays))
     secrets["webhook"] = settings.secrets.webhook
-    arguments = ["serve", *reach, "--listen", f"0.0.0.0:{PORT}"]
+    names = [desired.overlay.name for desired in overlays]
+    arguments = ["serve", *names, *reach, "--listen", f"0.0.0.0:{PORT}", "--grace-period", f"{GRACE - 5}s"]
     arguments += ["--webhook-secret-file", secret_file("webhook", "secret")]
     if settings.mode is Mode.SERVE:
         arguments += ["--schedule", settings.schedule, "--time-zone", settings.time_zone]

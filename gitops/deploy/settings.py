@@ -48,6 +48,10 @@ class Secrets:
     """`ssh-privatekey` and `known_hosts`, or `.git-credentials`; empty where everybody may read the repository."""
     webhook: str = "shoot-gitops-webhook"
     """Key `secret`: what forges sign their deliveries with."""
+    forge: str = ""
+    """Key `token`: with which commit statuses are set; empty sets none."""
+    signers: str = ""
+    """Key `allowed_signers`: by whom commits must be signed; empty asks for no signature."""
     tls: str = "shoot-gitops-tls"
     """Of type kubernetes.io/tls: the certificate of the Ingress."""
 
@@ -148,8 +152,10 @@ def url(text: str) -> str:
     if not sound:
         raise ValueError(f"{text!r} is no URL that a pod could read: write https://…, ssh://… or git@host:path")
     if parts.password is not None or (parts.username and parts.scheme != "ssh"):
-        raise ValueError("the URL holds a credential, which everybody who reads the manifests would see: put it in a "
-                         "Secret and name it with --git-secret")  # fmt: skip
+        raise ValueError(
+            "the URL holds a credential, which everybody who reads the manifests would see: put it in a Secret and "
+            "name it with --git-secret"
+        )
     return text
 
 

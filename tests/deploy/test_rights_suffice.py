@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from gitops.deploy.printed import Part
+from gitops.errors import Forbidden
 from gitops.kube.transport import Request
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
@@ -22,6 +24,7 @@ from tests.control_plane.landscape import Landscape
 from tests.control_plane.objects import CORE
 from tests.deploy.declared import NAMESPACE, NEW, documents
 from tests.deploy.rights_fleet import RightsFleet, printed, role_path
+from tests.end_to_end.requests import Requests
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(180)]
 
@@ -53,6 +56,11 @@ class Grain:
             return self.namespace in {"", asked.namespace} and self.name in {"", asked.name}
 
         return covered
+
+    @property
+    def itself(self) -> Asked:
+        """The request that it allows, whatever its name where it has none."""
+        return Asked(self.verb, self.group, self.resource, self.namespace, self.name)
 
     def __str__(self) -> str:
         where = f" in {self.namespace}" if self.namespace else ""
@@ -119,14 +127,72 @@ def test_every_rule_is_needed(rolled: Rolled, grain: Grain) -> None:
     assert all(fleet.allows(grain.part, asked) for asked in used)
 
     with without(fleet, grain):
-        wait_until(lambda: not any(fleet.allows(grain.part, asked) for asked in used))
+        assert not any(fleet.allows(grain.part, asked) for asked in used)
         for asked in used:
             if (request := replay(asked)) is not None:
                 response = fleet.send(grain.part, request)
                 assert response.status == 403
                 assert f'cannot {asked.verb} resource "{asked.resource}"' in json.loads(response.body)["message"]
 
-    wait_until(lambda: all(fleet.allows(grain.part, asked) for asked in used))
+
+READS = (
+    "list configmaps. cluster-identity in kube-system",
+    "list configmaps. shoot-gitops-dev in garden-rights",
+    "list shoots.core.gardener.cloud in garden-rights",
+    "list shoots.core.gardener.cloud in garden-rights-n",
+    "create shoots/viewerkubeconfig.core.gardener.cloud in garden-rights",
+    "list controllerregistrations.core.gardener.cloud",
+    "list controllerdeployments.core.gardener.cloud",
+    "list controllerinstallations.core.gardener.cloud",
+    "list extensions.operator.gardener.cloud",
+)
+
+
+@pytest.mark.parametrize("lacking", READS)
+def test_a_run_that_may_not_look_says_at_what_and_writes_nothing(rolled: Rolled, lacking: str) -> None:
+    requests = Requests()
+
+    with without(rolled.fleet, found(lacking)), pytest.raises(Forbidden, match=words(lacking)):
+        rolled.fleet.reconcile(requests)
+
+    assert requests.writes == []
+
+
+@pytest.mark.parametrize(
+    ("lacking", "version", "policies"),
+    [
+        ("patch controllerdeployments.core.gardener.cloud extension-roller", "v3", ("default",)),
+        ("patch extensions.operator.gardener.cloud extension-operated", "v4", ("default",)),
+        ("patch shoots.core.gardener.cloud in garden-rights", "v5", ("default",)),
+        ("create shoots/adminkubeconfig.core.gardener.cloud in garden-rights", "v6", ("default", "group.new")),
+        ("patch configmaps. shoot-gitops-dev in garden-rights", "v7", ("default",)),
+    ],
+)
+def test_a_run_that_may_not_write_says_what(
+    rolled: Rolled, lacking: str, version: str, policies: tuple[str, ...]
+) -> None:
+    rolled.fleet.settle()
+    rolled.fleet.declare(documents(version, *policies))
+
+    with without(rolled.fleet, found(lacking)):
+        try:
+            said = str(rolled.fleet.reconcile().result)
+        except Forbidden as error:
+            said = str(error)
+
+    assert re.search(words(lacking), said)
+
+
+def found(text: str) -> Grain:
+    """A grain by what it is called."""
+    (grain,) = [grain for grain in grains() if str(grain).partition(": ")[2] == text]
+    return grain
+
+
+def words(text: str) -> str:
+    """What an API server says to who lacks it."""
+    verb, resource = text.split()[:2]
+    return f'cannot {verb} resource "{resource.partition(".")[0]}"'
 
 
 @contextmanager
@@ -135,11 +201,13 @@ def without(fleet: RightsFleet, grain: Grain) -> Iterator[None]:
     client = fleet.client_of(grain.part)
     role = client.get(grain.path)
     client.put(grain.path, {**role, "rules": lessened(role["rules"], grain)})
+    wait_until(lambda: not fleet.allows(grain.part, grain.itself))
     try:
         yield
     finally:
         latest = client.get(grain.path)
         client.put(grain.path, {**latest, "rules": role["rules"]})
+        wait_until(lambda: fleet.allows(grain.part, grain.itself))
 
 
 def lessened(rules: list[dict[str, Any]], grain: Grain) -> list[dict[str, Any]]:
