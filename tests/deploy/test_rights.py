@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -177,3 +179,28 @@ def _lines(right: Right) -> list[str]:
     names = right.names or ("",)
     assert right.part is not Part.RUN
     return [f"{right.part.value} {verb} {right.resource} {name}".strip() for verb in right.verbs for name in names]
+
+
+def test_readme_tells_of_every_right_and_of_no_other() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    section = re.search(r"^## Run it in a cluster\n(.*?)^## ", readme, re.DOTALL | re.MULTILINE)
+    assert section
+    rows = re.findall(r"^\| (`.*) \| (project|garden|runtime) \|", section[1], re.MULTILINE)
+    told = {
+        (part, verb, resource)
+        for rights, part in rows
+        for verb in re.findall(r"`(\w+)`", rights)
+        for resource in re.sub(r"`\w+`", "", rights).strip().split(", ")
+    }
+
+    files = documents("v1", "default")
+    references = ["Secret", "ConfigMap", "WorkloadIdentity"]
+    files["clusters/three.yaml"][0]["spec"]["resources"] = [
+        {"name": kind.lower(), "resourceRef": {"apiVersion": _API.get(kind, "v1"), "kind": kind, "name": "x"}}
+        for kind in references
+    ]
+    rights = rights_of(composed(files))
+    assert told == {(right.part.value, verb, right.resource) for right in rights for verb in right.verbs}
+
+
+_API = {"WorkloadIdentity": "security.gardener.cloud/v1alpha1"}

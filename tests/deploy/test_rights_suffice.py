@@ -24,6 +24,7 @@ from tests.control_plane.landscape import Landscape
 from tests.control_plane.objects import CORE
 from tests.deploy.declared import NAMESPACE, NEW, documents
 from tests.deploy.rights_fleet import RightsFleet, printed, role_path
+from tests.deploy.stand_ins import stand_in
 from tests.end_to_end.requests import Requests
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(180)]
@@ -99,6 +100,7 @@ def rolled(landscape: Landscape, tmp_path_factory: pytest.TempPathFactory) -> It
         fleet.settle()
         fleet.declare(documents("v2", "default"))
         second = fleet.reconcile()
+        stand_in(fleet)
         yield Rolled(fleet, (first, second), {part: frozenset(fleet.asked(part)) for part in Part})
     finally:
         garden.leave()

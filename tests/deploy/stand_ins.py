@@ -1,0 +1,46 @@
+"""Requests of rooms that are not built yet, sent as they will be; each goes when its room comes.
+
+`gitops.lease` and `gitops.control` are used by every run. Events are written by an observer of `gitops.notify`.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import Any
+
+from gitops.deploy.printed import Part
+from gitops.kube.transport import Request
+from tests.deploy.declared import NAMESPACE, NEW
+from tests.deploy.rights_fleet import RightsFleet
+
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
+_PATCH = "application/json-patch+json"
+
+
+def stand_in(fleet: RightsFleet) -> None:
+    """Send what is missing; every request is answered with success, which only the printed rights allow."""
+    if find_spec("gitops.control") is None:
+        path = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+        _send(fleet, Request("GET", path, (("fieldSelector", "metadata.name=shoot-gitops-dev-control"),)))
+    if find_spec("gitops.lease") is None:
+        lease = {"metadata": {"name": "shoot-gitops-dev"}, "spec": {"leaseTransitions": 1}}
+        _create_and_count(fleet, LEASES, lease, "/spec/leaseTransitions")
+    if find_spec("gitops.notify") is None:
+        for namespace in (NAMESPACE, NEW):
+            regarding = {"kind": "Shoot", "namespace": namespace, "name": "one"}
+            event = {"metadata": {"name": "one.1"}, "involvedObject": regarding, "reason": "Reconciled", "count": 1}
+            _create_and_count(fleet, f"/api/v1/namespaces/{namespace}/events", event, "/count")
+
+
+def _create_and_count(fleet: RightsFleet, collection: str, manifest: dict[str, Any], counter: str) -> None:
+    path = f"{collection}/{manifest['metadata']['name']}"
+    _send(fleet, Request("POST", collection, (), json.dumps(manifest).encode(), "application/json"))
+    _send(fleet, Request("GET", path))
+    counted = [{"op": "add", "path": counter, "value": 2}]
+    _send(fleet, Request("PATCH", path, (), json.dumps(counted).encode(), _PATCH))
+
+
+def _send(fleet: RightsFleet, request: Request) -> None:
+    response = fleet.send(Part.PROJECT, request)
+    assert response.status < 300, response.body
