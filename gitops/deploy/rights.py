@@ -73,9 +73,14 @@ def _of_shoots(namespace: str, shoots: Sequence[DesiredShoot]) -> Iterator[Right
             "is decided in git: resourceNames would have to follow every commit. No run ever deletes a Shoot."
         )
         yield Right(Part.PROJECT, namespace, CORE, "shoots", ("patch",), why)
-    if any(not missing_for_creation(shoot.shoot) for shoot in shoots):
+    whole = [shoot.shoot for shoot in shoots if not missing_for_creation(shoot.shoot)]
+    if whole:
         why = "Shoots that git declares whole are created where they are missing; a creation has no name yet."
         yield Right(Part.PROJECT, namespace, CORE, "shoots", ("create",), why)
+    bound = sorted(shoot["metadata"]["name"] for shoot in whole if get(shoot, "spec", "seedName"))
+    if bound:  # gardener plugin/pkg/shoot/validator
+        why = "Gardener lets nobody create a Shoot with a seedName who may not bind it to a seed. No run moves a Shoot."
+        yield Right(Part.GARDEN, namespace, CORE, "shoots/binding", ("update",), why, tuple(bound))
 
 
 def _inside(namespace: str, shoots: Sequence[DesiredShoot]) -> Iterator[Right]:

@@ -20,6 +20,7 @@ NAMESPACE, NEW = "garden-rights", "garden-rights-n"
 """The project of three Shoots that are there, and that of one which has to be created."""
 ROLLER, OPERATED = "extension-roller", "extension-operated"
 """An extension that git registers itself, and one that gardener-operator registers."""
+SEED = "seed-a"
 OVERLAY = "overlays/dev/overlay.yaml"
 Documents = dict[str, list[dict[str, Any]]]
 
@@ -82,7 +83,7 @@ def _shoot(name: str, wave: str) -> dict[str, Any]:
 
 
 def _new_shoot() -> dict[str, Any]:
-    manifest = objects.shoot("new", labels={"wave": "fleet"})
+    manifest = objects.shoot("new", labels={"wave": "fleet"}, seedName=SEED)
     manifest["metadata"]["namespace"] = NEW
     return manifest
 

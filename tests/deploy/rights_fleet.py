@@ -28,9 +28,9 @@ from tests.actors.operator import EXTENSIONS, Operator
 from tests.control_plane.audit import Asked
 from tests.control_plane.client import Client
 from tests.control_plane.garden import Garden
-from tests.control_plane.objects import CORE, cloud_profile, shoot
+from tests.control_plane.objects import CORE, CREDENTIALS, PROVIDER, REGION, cloud_profile, shoot
 from tests.control_plane.retry import until_accepted
-from tests.deploy.declared import NAMESPACE, NEW, Documents, composed, documents
+from tests.deploy.declared import NAMESPACE, NEW, SEED, Documents, composed, documents
 from tests.end_to_end.control_plane_fleet import ControlPlaneFleet
 from tests.end_to_end.requests import Requests
 
@@ -70,7 +70,8 @@ class RightsFleet(ControlPlaneFleet):
         crds.install(self.runtime, [definition])
         crds.wait_until_established(self.runtime, [definition])
         self._operator = Operator(self.runtime, self.client)
-        self._seeds = Installations(self.client, "seed-a")
+        self._bring_a_seed()
+        self._seeds = Installations(self.client, SEED)
         self._newcomers = Gardenlet(self.client, NEW)
         self._use_a_profile_of_the_project()
         self.settle()
@@ -144,6 +145,21 @@ class RightsFleet(ControlPlaneFleet):
             self._operator.step()
         elif request.method == "GET" and request.path.endswith("/controllerinstallations"):
             self._seeds.step()
+
+    def _bring_a_seed(self) -> None:
+        """The one that the new Shoot names; its DNS provider is an extension of its own."""
+        credentials = {"apiVersion": "v1", "kind": "Secret", "name": CREDENTIALS, "namespace": NAMESPACE}
+        dns = {"type": PROVIDER, "credentialsRef": credentials}
+        networks = {"pods": "10.1.0.0/16", "services": "10.2.0.0/16", "nodes": "10.0.0.0/16"}
+        spec = {
+            "provider": {"type": PROVIDER, "region": REGION},
+            "dns": {"provider": dns, "internal": {**dns, "domain": "internal.example"}},
+            "ingress": {"domain": "ingress.example", "controller": {"kind": "nginx"}},
+            "networks": networks,
+        }
+        registered = {"resources": [{"kind": "DNSRecord", "type": PROVIDER}]}
+        self.client.post(f"{CORE}/controllerregistrations", {"metadata": {"name": "dns"}, "spec": registered})
+        until_accepted(partial(self.client.post, f"{CORE}/seeds", {"metadata": {"name": SEED}, "spec": spec}))
 
     def _use_a_profile_of_the_project(self) -> None:
         """Shoot `two` names a NamespacedCloudProfile, whose status its controller would fill in."""

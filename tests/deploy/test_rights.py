@@ -79,6 +79,11 @@ def with_a_whole_shoot(files: Documents) -> None:
     files["clusters/new.yaml"] = [whole]
 
 
+def with_a_seed(files: Documents) -> None:
+    with_a_whole_shoot(files)
+    files["clusters/new.yaml"][0]["spec"]["seedName"] = "seed-a"
+
+
 def with_references(files: Documents) -> None:
     references = [("Secret", "b"), ("Secret", "a"), ("ConfigMap", "c")]
     entries = [
@@ -112,6 +117,9 @@ REGISTRATIONS = EXTENSIONS | {"garden list controllerdeployments", "garden list 
         pytest.param(with_prerequisites, INSIDE, id="prerequisites"),
         pytest.param(with_extensions, EXTENSIONS, id="extensions"),
         pytest.param(with_a_whole_shoot, {"project create shoots"}, id="a whole shoot"),
+        pytest.param(
+            with_a_seed, {"project create shoots", "garden update shoots/binding new"}, id="a whole shoot with a seed"
+        ),
         pytest.param(
             with_references,
             {"project get secrets a", "project get secrets b", "project get configmaps c"},

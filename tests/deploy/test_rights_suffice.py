@@ -229,7 +229,9 @@ def replay(asked: Asked) -> Request | None:
 
     None for a creation by server-side apply and for what Gardener's admission asks: no request is just that.
     """
-    if (asked.verb == "create" and asked.name and "/" not in asked.resource) or asked.resource == "secrets":
+    if asked.verb == "create" and asked.name and "/" not in asked.resource:
+        return None
+    if asked.resource in {"secrets", "shoots/binding"}:
         return None
     resource, _, subresource = asked.resource.partition("/")
     version = {"": "v1", "operator.gardener.cloud": "v1alpha1", "core.gardener.cloud": "v1beta1"}.get(asked.group, "v1")
