@@ -121,6 +121,7 @@ _DEFAULTS = Settings("", "")
     metavar="NAME",
     help="Secret with `ssh-privatekey` and `known_hosts`, or with `.git-credentials`.",
 )
+@click.option("--pull-secret", type=_SECRET, metavar="NAME", help="Secret that opens the image's registry.")
 @click.option(
     "--forge-secret",
     type=_SECRET,
@@ -142,6 +143,12 @@ _DEFAULTS = Settings("", "")
 )
 @click.option(
     "--host", "hosts", type=_Sound("host", sound.subdomain), multiple=True, help="Print an Ingress for this host name."
+)
+@click.option(
+    "--ingress-class",
+    type=_Sound("name", sound.subdomain),
+    metavar="NAME",
+    help="Ingress controller of the hosts; the cluster's default otherwise.",
 )
 @click.option(
     "--tls-secret",
@@ -203,11 +210,14 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
         webhook=chosen["webhook_secret"],
         forge=chosen["forge_secret"] or "",
         signers=chosen["signers_secret"] or "",
+        pull=chosen["pull_secret"] or "",
         tls=chosen["tls_secret"],
     )
     same = ("image", "namespace", "schedule", "time_zone", "deadline", "hosts", "replicas", "service_monitor")
     named = {name: chosen[name] for name in (*same, "create_namespace")}
-    return Settings(url=url, mode=Mode(chosen["mode"]), secrets=secrets, **named)
+    return Settings(
+        url=url, mode=Mode(chosen["mode"]), secrets=secrets, ingress_class=chosen["ingress_class"] or "", **named
+    )
 
 
 def _composed(source: Source, names: Sequence[str]) -> list[Desired]:

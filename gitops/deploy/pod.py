@@ -46,6 +46,7 @@ def pod_spec(settings: Settings, arguments: list[str], secrets: dict[str, str], 
             if settings.in_cluster
             else Because(value=False, why="Nothing is asked of the cluster that this runs in.")
         ),
+        **({"imagePullSecrets": [{"name": settings.secrets.pull}]} if settings.secrets.pull else {}),
         "enableServiceLinks": False,
         "securityContext": {
             "runAsNonRoot": True,

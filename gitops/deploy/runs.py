@@ -115,6 +115,7 @@ def ingress(settings: Settings) -> Printed:
     backend = {"service": {"name": APP, "port": {"name": "http"}}}
     paths = [{"path": "/", "pathType": "Prefix", "backend": backend}]
     spec = {
+        **({"ingressClassName": settings.ingress_class} if settings.ingress_class else {}),
         "tls": [{"hosts": list(settings.hosts), "secretName": settings.secrets.tls}],
         "rules": [{"host": host, "http": {"paths": paths}} for host in settings.hosts],
     }

@@ -52,6 +52,8 @@ class Secrets:
     """Key `token`: with which commit statuses are set; empty sets none."""
     signers: str = ""
     """Key `allowed_signers`: by whom commits must be signed; empty asks for no signature."""
+    pull: str = ""
+    """Of type kubernetes.io/dockerconfigjson: opens the image's registry; empty where everybody may pull."""
     tls: str = "shoot-gitops-tls"
     """Of type kubernetes.io/tls: the certificate of the Ingress."""
 
@@ -73,6 +75,8 @@ class Settings:
     secrets: Secrets = field(default_factory=Secrets)
     hosts: tuple[str, ...] = ()
     """Host names under which the world reaches `serve`; none makes no Ingress."""
+    ingress_class: str = ""
+    """Which ingress controller serves them; empty takes the cluster's default."""
     replicas: int = 1
     """Of `serve`."""
     service_monitor: bool = False

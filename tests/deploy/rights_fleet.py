@@ -56,6 +56,7 @@ class RightsFleet(ControlPlaneFleet):
 
     Attributes:
         runtime: the runtime cluster, as an administrator.
+        runtime_kubeconfig: of the pipeline's account there.
         users: by part of the manifests, the account that the pipeline has there.
     """
 
@@ -87,7 +88,7 @@ class RightsFleet(ControlPlaneFleet):
     @contextmanager
     def world(self, requests: Requests) -> Iterator[World]:
         requests.before = self._act
-        transport = open_garden({}, file=self._runtime_kubeconfig)
+        transport = open_garden({}, file=self.runtime_kubeconfig)
         try:
             with super().world(requests) as world:
                 yield replace(world, runtime=Cluster(requests.through(transport), target=RUNTIME))
@@ -123,7 +124,7 @@ class RightsFleet(ControlPlaneFleet):
 
     def send(self, part: Part, request: Request) -> Response:
         """A request of the pipeline's account."""
-        transport = open_garden({}, file=self._runtime_kubeconfig if part is Part.RUNTIME else self.kubeconfig)
+        transport = open_garden({}, file=self.runtime_kubeconfig if part is Part.RUNTIME else self.kubeconfig)
         try:
             return transport(request)
         finally:
@@ -186,9 +187,9 @@ class RightsFleet(ControlPlaneFleet):
         }
         self.kubeconfig = self._folder / "garden.kubeconfig"
         self.kubeconfig.write_text(json.dumps(_kubeconfig(self.client, json.loads(garden.read_text()), *account)))
-        self._runtime_kubeconfig = self._folder / "runtime.kubeconfig"
+        self.runtime_kubeconfig = self._folder / "runtime.kubeconfig"
         runtime_account = (SETTINGS.namespace, "shoot-gitops-runtime")
-        self._runtime_kubeconfig.write_text(json.dumps(_kubeconfig(self.runtime, runtime, *runtime_account)))
+        self.runtime_kubeconfig.write_text(json.dumps(_kubeconfig(self.runtime, runtime, *runtime_account)))
 
 
 def apply(kubeconfig: Path, objects: list[Printed], *flags: str) -> str:

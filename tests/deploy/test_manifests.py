@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from gitops.cli import gitops
 from gitops.deploy.manifests import manifests
 from gitops.deploy.naming import cronjob_name
 from gitops.deploy.printed import Part, Printed, yaml_text
@@ -143,6 +144,40 @@ def test_every_file_that_a_command_names_is_mounted_and_nothing_else_is(kind: st
     assert {mounts[name] for name in writable} == {"/home/gitops", "/tmp"}  # noqa: S108 - in the pod
     environment = {variable["name"]: variable["value"] for variable in container["env"]}
     assert all(value.startswith("/home/gitops") for value in environment.values())
+
+
+NOT_YET = frozenset(
+    {
+        "--git-credentials",
+        "--ssh-key",
+        "--ssh-known-hosts",
+        "--require-signed",
+        "--allowed-signers",
+        "--forge-token-file",
+    }
+)
+"""Options of commands that come with signatures, credentials and commit statuses."""
+
+
+@pytest.mark.parametrize("url", ["https://git.example/fleet.git", "ssh://git@git.example/fleet.git"])
+@pytest.mark.parametrize("mode", [Mode.CRONJOB, Mode.SERVE])
+def test_every_option_that_a_command_is_given_is_its_own(mode: Mode, url: str) -> None:
+    objects = printed(replace(EVERYTHING, mode=mode, url=url))
+    (template,) = [
+        get(each.manifest, "spec", "jobTemplate", "spec", "template") or get(each.manifest, "spec", "template")
+        for each in objects
+        if each.manifest["kind"] in {"CronJob", "Deployment"}
+    ]
+    name, *arguments = pod(template)["containers"][0]["args"]
+    if name not in gitops.commands:
+        pytest.skip(f"gitops {name} is not built yet")
+    command = gitops.commands[name]
+    known = {option for parameter in command.params for option in parameter.opts}
+    given = {argument for argument in arguments if argument.startswith("--")}
+
+    assert given - NOT_YET <= known
+    if known >= NOT_YET:
+        assert command.make_context(name, list(arguments)).params
 
 
 def test_the_pod_outlives_the_grace_that_serve_gives_itself() -> None:

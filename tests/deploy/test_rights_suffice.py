@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +27,7 @@ from tests.control_plane.garden import Garden
 from tests.control_plane.landscape import Landscape
 from tests.control_plane.objects import CORE
 from tests.deploy.declared import NAMESPACE, NEW, documents
-from tests.deploy.rights_fleet import RightsFleet, printed, role_path
+from tests.deploy.rights_fleet import SETTINGS, RightsFleet, printed, role_path
 from tests.deploy.stand_ins import stand_in
 from tests.end_to_end.requests import Requests
 
@@ -111,6 +115,31 @@ def test_the_printed_rights_are_enough_for_everything(rolled: Rolled) -> None:
         assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
     assert rolled.fleet.client.find(f"{CORE}/namespaces/{NEW}/shoots/new") is not None
     assert set(rolled.fleet.policies("one")) == {"default"}, "the other one has been pruned"
+
+
+def test_the_command_of_the_job_runs_as_printed(rolled: Rolled, tmp_path: Path) -> None:
+    (job,) = [each.manifest["spec"]["jobTemplate"] for each in printed() if each.manifest["kind"] == "CronJob"]
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    here = {
+        SETTINGS.url: str(rolled.fleet.repository.path),
+        "/etc/shoot-gitops/garden/kubeconfig": str(rolled.fleet.kubeconfig),
+        "/etc/shoot-gitops/runtime/kubeconfig": str(rolled.fleet.runtime_kubeconfig),
+    }
+    home = {variable["name"]: f"{tmp_path}{variable['value']}" for variable in container["env"]}
+    ours = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    rolled.fleet.settle()
+
+    done = subprocess.run(
+        [sys.executable, "-m", *container["command"], *(here.get(each, each) for each in container["args"])],
+        env={**home, **ours},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert here.keys() <= {*container["args"]}
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"Converged: dev at .*, 0 objects written", done.stdout)
 
 
 def test_no_run_asks_for_more_than_is_printed(rolled: Rolled) -> None:
