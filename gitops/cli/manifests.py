@@ -21,7 +21,7 @@ from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import InvalidInput, Refused, Violation
 
-_ONE_CLUSTER = "all"
+_ALL = "all"
 
 
 class _Sound(click.ParamType[str]):
@@ -58,8 +58,8 @@ _DEFAULTS = Settings("", "")
 )
 @click.option(
     "--part",
-    type=click.Choice([_ONE_CLUSTER, *(part.value for part in Part)]),
-    default=_ONE_CLUSTER,
+    type=click.Choice([_ALL, *(part.value for part in Part)]),
+    default=_ALL,
     show_default=True,
     help="For which cluster, and for whom: where it runs, the garden's projects, the garden's operators, or the "
     "garden's runtime cluster.",
@@ -166,7 +166,14 @@ _DEFAULTS = Settings("", "")
 )
 @click.option("--service-monitor", is_flag=True, help="Print a ServiceMonitor; the Prometheus operator must be there.")
 @click.option("--dockerfile", "as_dockerfile", is_flag=True, help="Print a Dockerfile for the image instead.")
-@click.option("--base", default=BASE, show_default=True, metavar="IMAGE", help="Base image of the Dockerfile.")
+@click.option(
+    "--base",
+    type=_Sound("image", sound.image),
+    default=BASE,
+    show_default=True,
+    metavar="IMAGE",
+    help="Base image of the Dockerfile.",
+)
 def manifests(
     overlays: tuple[str, ...],
     source: Source,
@@ -182,10 +189,10 @@ def manifests(
     meant.
     """
     if as_dockerfile:
-        click.echo(dockerfile(_Sound("image", sound.image).convert(base, None, None)), nl=False)
+        click.echo(dockerfile(base), nl=False)
         return Exit.OK
     settings = _settings(source, chosen)
-    wanted = [each for each in Part if part in {_ONE_CLUSTER, each.value}]
+    wanted = [each for each in Part if part in {_ALL, each.value}]
     objects = [each for each in all_manifests(_composed(source, overlays), settings) if each.part in wanted]
     if folder is None:
         click.echo(yaml_text(objects), nl=False)

@@ -23,10 +23,10 @@ _PATCH = "application/json-patch+json"
 
 def stand_in(fleet: RightsFleet) -> None:
     """Send what is missing; every request is answered with success, which only the printed rights allow."""
-    if find_spec("gitops.control") is None:
+    if not _built("gitops.control"):
         path = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
         _send(fleet, Request("GET", path, (("fieldSelector", "metadata.name=shoot-gitops-dev-control"),)))
-    if find_spec("gitops.lease") is None:
+    if not _built("gitops.lease"):
         lease = {"metadata": {"name": "shoot-gitops-dev"}, "spec": {"leaseTransitions": 1}}
         _create_and_count(fleet, LEASES, lease, "/spec/leaseTransitions")
     for namespace in (NAMESPACE, NEW):
@@ -39,12 +39,17 @@ def stand_in(fleet: RightsFleet) -> None:
             "count": 1,
             "lastTimestamp": "2026-01-01T00:00:00Z",
         }
-        if find_spec("gitops.notify") is None:
+        if not _built("gitops.notify"):
             _create_and_count(fleet, f"/api/v1/namespaces/{namespace}/events", event, "/count")
         else:
             with fleet.world(Requests()) as world:
                 for _ in range(2):
                     import_module("gitops.notify.events").write_event(world.garden, event)
+
+
+def _built(room: str) -> bool:
+    spec = find_spec(room)
+    return spec is not None and spec.origin is not None  # a folder that is left of it is no room
 
 
 def _create_and_count(fleet: RightsFleet, collection: str, manifest: dict[str, Any], counter: str) -> None:
