@@ -18,6 +18,7 @@ USER = 65532
 HOME = "/home/gitops"
 """Where mirrors of repositories are kept, and gpg and ssh look for their files; the Dockerfile says the same."""
 _SECRETS = "/etc/shoot-gitops"
+_MODE = "0440, for the group above; ssh takes a key that a group may read as long as somebody else owns it."
 GRACE = 30
 """Seconds from being asked to stop until being killed; `gitops serve` gives itself five less."""
 
@@ -37,7 +38,7 @@ def pod_spec(settings: Settings, arguments: list[str], secrets: dict[str, str], 
     ]
     mounts: list[Manifest] = [{"name": "home", "mountPath": HOME}, {"name": "tmp", "mountPath": "/tmp"}]  # noqa: S108 - in the pod
     for folder, secret in sorted(secrets.items()):
-        volumes.append({"name": folder, "secret": {"secretName": secret, "defaultMode": Because(0o440, "0440")}})
+        volumes.append({"name": folder, "secret": {"secretName": secret, "defaultMode": Because(0o440, _MODE)}})
         mounts.append({"name": folder, "mountPath": f"{_SECRETS}/{folder}", "readOnly": True})
     return {
         "serviceAccountName": APP,

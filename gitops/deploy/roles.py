@@ -18,8 +18,8 @@ _WHY = {
         "The garden: rights of overlay {overlay} in {where}. An administrator of the Gardener project can grant them: "
         "they are part of the project role `admin`, and RBAC lets nobody grant what they lack. A project member with "
         "that role, person or ServiceAccount, needs no such Role, only the operators'; and may delete Shoots and read "
-        "every Secret, too. The roles `viewer` and `serviceaccountmanager` are not enough; a role `extension:<name>` is "
-        "what an operator has made of it."
+        "every Secret, too. The roles `viewer` and `serviceaccountmanager` are not enough; a role `extension:<name>` "
+        "is what an operator has made of it."
     ),
     Part.GARDEN: (
         "The garden: rights of overlay {overlay} in {where} that no project role holds, so that an operator of the "
