@@ -146,17 +146,8 @@ def test_every_file_that_a_command_names_is_mounted_and_nothing_else_is(kind: st
     assert all(value.startswith("/home/gitops") for value in environment.values())
 
 
-NOT_YET = frozenset(
-    {
-        "--git-credentials",
-        "--ssh-key",
-        "--ssh-known-hosts",
-        "--require-signed",
-        "--allowed-signers",
-        "--forge-token-file",
-    }
-)
-"""Options of commands that come with signatures, credentials and commit statuses."""
+NOT_YET = {"--forge-token-file"}
+"""Options of commands that come with commit statuses."""
 
 
 @pytest.mark.parametrize("url", ["https://git.example/fleet.git", "ssh://git@git.example/fleet.git"])
