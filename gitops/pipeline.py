@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from gitops.clock import Clock
+from gitops.control.control import Control, Suspension
+from gitops.control.store import load_control
+from gitops.control.watch import Watch
 from gitops.desired.compose import Desired
-from gitops.errors import CredentialsError, Forbidden, GitopsError, Violation
+from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, Violation
 from gitops.gardener.shoot_record import has_vectors
 from gitops.kube.cluster import Cluster
+from gitops.kube.transport import Transport
+from gitops.lease.fence import Check, Fenced
+from gitops.lease.lease import Lease
+from gitops.lease.leasing import Leasing
 from gitops.live.access import ShootAccess
 from gitops.live.garden import check_identity, observe_garden
 from gitops.live.registrations import list_registrations, observe_registrations
@@ -28,7 +36,7 @@ from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
-from gitops.rollout.rollout import Result, Rollout
+from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
 
 
@@ -45,10 +53,24 @@ class World:
     """Which run this is, unlike every other: what an earlier one found wanting is looked at again."""
     runtime: Cluster | None = None
     """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
+    leasing: Leasing = field(default_factory=Leasing)
+    """How runs keep each other from writing at once."""
 
     def effects(self, desired: Desired) -> Effects:
         """Whoever carries actions out in this world."""
         return Effects(desired, self.garden, self.access, self.clock, self.run, self.runtime)
+
+    @contextmanager
+    def fenced(self, check: Check) -> Iterator[World]:
+        """The same world, in which every write asks first."""
+
+        def wrap(transport: Transport) -> Fenced:
+            return Fenced(transport, check)
+
+        garden = self.garden.through(wrap)
+        runtime = self.runtime.through(wrap) if self.runtime is not None else None
+        with closing(self.access.through(garden, wrap)) as access:
+            yield replace(self, garden=garden, access=access, runtime=runtime)
 
 
 @dataclass(frozen=True)
@@ -59,6 +81,10 @@ class Pace:
     """Between two looks at something that is being waited for."""
     deadline: timedelta | None = None
     """The longest that a run may take; None lets it wait as long as its gates allow."""
+    lock_timeout: timedelta = timedelta(0)
+    """How long to wait for another run that is alive. One that is not is waited for until its lease has expired."""
+    listen: timedelta = timedelta(seconds=1)
+    """Before a write, how old may be what is known of a suspension; real time."""
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -99,8 +125,21 @@ def plan(world: World, desired: Desired) -> tuple[Planned, Outlook]:
     return replace(planned, problems=(*planned.problems, *_unregistered(world, outlook, planned))), outlook
 
 
-def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, observer: Observer | None = None) -> Record:
+def reconcile(
+    world: World,
+    desired: Desired,
+    *,
+    trigger: str,
+    pace: Pace,
+    observer: Observer | None = None,
+    control: Control | None = None,
+) -> Record:
     """One run to the end, or to where it must wait.
+
+    Which revision is meant is the caller's to find out, by `choose_revision`: one that was rolled back is refused.
+
+    It holds the overlay's lease from before its first write to after its last; where there is nothing to write, none
+    is taken.
 
     Args:
         world: what to act on.
@@ -108,16 +147,22 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
         trigger: what started the run: `command`, `push` or `schedule`.
         pace: how to spend time.
         observer: told how it goes; None where nobody wants to know.
+        control: what people ask, as it has just been read; None to read it.
 
     Raises:
+        LeaseHeld: another run is at work on the overlay; nothing was written.
+        LeaseLost: another run may be by now; nothing more was written, the record neither.
         Refused: the plan must not be carried out; nothing was written.
         ApiError: the garden cannot be read, and nothing was written; or the record could not be.
     """
     run = Run(uuid4().hex, desired.overlay.name, desired.revision, trigger, world.clock.now())
     observer = observer or Observer()
     observer.began(run, desired)
+    overlay = desired.overlay
+    lease = Lease(world.garden, overlay.name, overlay.garden.namespaces[0], run.id, world.leasing)
     try:
-        record = _run(replace(world, run=run.id), desired, run, pace, observer)
+        with replace(world, run=run.id).fenced(lease.check) as fenced:
+            record = _run(_Setting(fenced, run, pace, observer, lease), desired, control)
     except GitopsError as error:
         observer.failed(run, error)
         raise
@@ -125,33 +170,122 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
     return record
 
 
-def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer) -> Record:
+@dataclass(frozen=True)
+class _Setting:
+    """One run in its world."""
+
+    world: World
+    run: Run
+    pace: Pace
+    observer: Observer
+    lease: Lease
+
+    def holding(self) -> AbstractContextManager[None]:
+        """The lease is held while the block runs."""
+        return self.lease.held(self.pace.lock_timeout, lambda holder: self.observer.waiting(self.run, holder))
+
+
+def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
+    world, run, lease = setting.world, setting.run, setting.lease
     before = load_records(world.garden, desired.overlay)
-    planned, outlook = plan(world, desired)
-    observer.planned(run, planned, outlook)
+    control = control or load_control(world.garden, desired.overlay)
+    if control.suspension is not None:
+        return _suspended(setting, desired, control.suspension)
+    if hold := control.hold_on(desired.revision):
+        raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
+    planned, outlook = _look(setting, desired)
+    if result := _nothing_to_do(setting, planned, outlook, control):
+        record = _record(setting, planned, result)
+        if tells_news(record, before):
+            with setting.holding():
+                _remember(world, desired, record)
+        return record
+    with setting.holding():
+        if not lease.undisturbed_since(_looked_at(outlook)):
+            control = load_control(world.garden, desired.overlay)
+            planned, outlook = _look(setting, desired)
+        record = _record(setting, planned, _roll_out(setting, planned, outlook, control))
+        _remember(world, desired, record)
+    return record
+
+
+def _suspended(setting: _Setting, desired: Desired, suspension: Suspension) -> Record:
+    """A run that ends at once. It is not even recorded: nothing at all is written."""
+    world, run = setting.world, setting.run
+    check_identity(world.garden, desired.overlay.garden.identity)
+    message = f"the overlay is suspended {suspension}; `gitops resume {run.overlay}` lets it go on"
+    result = not_begun(desired, RunOutcome.WAITING, message)
+    return Record(run.overlay, run.revision, "", run.trigger, result, run.started, world.clock.now())
+
+
+def _look(setting: _Setting, desired: Desired) -> tuple[Planned, Outlook]:
+    planned, outlook = plan(setting.world, desired)
+    setting.observer.planned(setting.run, planned, outlook)
     planned.require_permission()
-    record = Record(
+    return planned, outlook
+
+
+def _looked_at(outlook: Outlook) -> datetime | None:
+    """When the garden was read, by its own clock; None where nothing is declared in it."""
+    return min((seen.server_time for seen in outlook.shoots.values()), default=None)
+
+
+def _record(setting: _Setting, planned: Planned, result: Result) -> Record:
+    run = setting.run
+    return Record(
         overlay=run.overlay,
         revision=run.revision,
         digest=digest(planned.plan),
         trigger=run.trigger,
-        result=_roll_out(world, outlook, run, pace, observer),
+        result=result,
         started=run.started,
-        finished=world.clock.now(),
+        finished=setting.world.clock.now(),
     )
+
+
+def _remember(world: World, desired: Desired, record: Record) -> None:
+    """Keep the record where it tells anything; read and written while no other run does either."""
+    before = load_records(world.garden, desired.overlay)
     if tells_news(record, before):
         save_record(world.garden, desired.overlay, record, before)
-    return record
 
 
-def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer) -> Result:
+def _rollout(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Rollout:
+    desired, run = outlook.desired, setting.run
+    rules = Rules(
+        desired.overlay,
+        pruning(desired),
+        setting.pace.poll,
+        control,
+        revision=run.revision,
+        digest=digest(planned.plan),
+    )
+    return Rollout(desired, outlook.shoots, rules, setting.world.clock.now(), outlook.registrations)
+
+
+def _nothing_to_do(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result | None:
+    """The result of a rollout that asks for nothing and waits for nobody; None where it does."""
+    rollout = _rollout(setting, planned, outlook, control)
+    if rollout.actions(setting.world.clock.now()) or not rollout.over:
+        return None
+    setting.observer.moved(setting.run, rollout)
+    return rollout.result()
+
+
+def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result:
+    world, run, pace = setting.world, setting.run, setting.pace
     desired = outlook.desired
-    rules = Rules(desired.overlay, pruning(desired), pace.poll)
-    rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
-    effects = world.effects(desired)
+
+    def moved(rollout: Rollout) -> None:
+        setting.lease.check()  # without the lease, nothing that is said about any shoot is of use
+        setting.observer.moved(run, rollout)
+
+    rollout = _rollout(setting, planned, outlook, control)
+    watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
+    effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: observer.moved(run, moved))
+        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved)
     return rollout.result()
 
 

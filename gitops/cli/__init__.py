@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from gitops.cli.control import approve, resume, rollback, suspend
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
@@ -18,6 +19,7 @@ from gitops.cli.policy import policy
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
 from gitops.cli.sandbox_server import sandbox
+from gitops.cli.unlock import unlock
 
 
 @click.group(context_settings={"auto_envvar_prefix": "GITOPS", "help_option_names": ["-h", "--help"]})
@@ -32,8 +34,13 @@ for _command in (
     plan,
     diff,
     reconcile,
+    approve,
+    suspend,
+    resume,
+    rollback,
     status,
     history,
+    unlock,
     preflight,
     verify,
     explain,

@@ -20,7 +20,7 @@ from gitops.errors import Unreachable
 
 USER_AGENT = f"shoot-gitops/{version('shoot-gitops')}"
 READING_VERBS = frozenset({"GET", "HEAD", "OPTIONS"})
-CREDENTIAL_REQUESTS = ("/adminkubeconfig", "/viewerkubeconfig")
+NEVER_STORED = ("/adminkubeconfig", "/viewerkubeconfig", "/selfsubjectreviews")
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,21 @@ class Request:
     query: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     content_type: str = ""
+    timeout: float | None = None
+    """Seconds to wait for a connection, and between two bytes of the answer; None leaves it to the transport."""
+    permit: Callable[[], None] | None = field(default=None, compare=False, repr=False)
+    """Asked last of all before the request leaves; raises where it must not any more. None where it always may."""
 
     @property
     def writes(self) -> bool:
         """Whether it may change what the server stores.
 
         A dry run changes nothing. A shoot kubeconfig is issued and never stored
-        (gardener pkg/apiserver/registry/core/shoot/storage/kubeconfig.go).
+        (gardener pkg/apiserver/registry/core/shoot/storage/kubeconfig.go), and who asks is only told.
         """
         if self.method in READING_VERBS or ("dryRun", "All") in self.query:
             return False
-        return not self.path.endswith(CREDENTIAL_REQUESTS)
+        return not self.path.endswith(NEVER_STORED)
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -68,6 +72,7 @@ class Transport(Protocol):
         Raises:
             Unreachable: there was no complete answer.
             CredentialsError: an expired credential could not be renewed; nothing was sent.
+            GitopsError: what `request.permit` raised; nothing was sent.
         """
 
 
@@ -126,13 +131,15 @@ class ClientTransport:
         url = self._configuration.host + request.path
         if request.query:
             url += "?" + urlencode(request.query, quote_via=quote)
+        if request.permit is not None:
+            request.permit()  # now, as renewing the credential may have taken long
         try:
             answer = self._pools.urlopen(
                 request.method,
                 url,
                 body=request.body,
                 headers=headers,
-                timeout=self._timeout,
+                timeout=self._timeout if request.timeout is None else urllib3.Timeout(request.timeout, request.timeout),
                 retries=False,
                 redirect=False,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from gitops.cli.sandbox import PacedClock, SandboxTransport
 from gitops.kube.cluster import Cluster
 from gitops.kube.retry import Retry
+from gitops.lease.leasing import Leasing
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
 from gitops.pipeline import World
@@ -21,6 +22,7 @@ from tests.control_plane.client import JSON, USER_AGENT, Answer, Client
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
 from tests.end_to_end.repository import SUCCESSOR, TYPE
 from tests.end_to_end.requests import Requests
+from tests.lease.times import IdleTime
 
 NAMESPACE = "garden-dev"
 IDENTITY = "sandbox"
@@ -52,9 +54,10 @@ class SandboxFleet(Fleet):
 
     poll = timedelta(seconds=1)
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, NAMESPACE, IDENTITY)
+    def __init__(self, folder: Path, names: Sequence[str] = NAMES) -> None:
+        super().__init__(folder, NAMESPACE, IDENTITY, names)
         self.clock = PacedClock(float("inf"))
+        self.leasing = Leasing(time=IdleTime())
         workers = [{"name": "w1", "machine": {"type": "local"}, "minimum": 1, "maximum": 1}]
         shoots = [
             {
@@ -63,7 +66,7 @@ class SandboxFleet(Fleet):
                 "metadata": {"name": name, "namespace": NAMESPACE},
                 "spec": {"provider": {"type": "local", "workers": workers}},
             }
-            for name in NAMES
+            for name in names
         ]
         shoots[0]["spec"] |= {"extensions": [FOREIGN], "resources": RESOURCES}  # type: ignore[operator]
         pace = Pace(operation=20, care=10)
@@ -109,5 +112,5 @@ class SandboxFleet(Fleet):
 
         garden = Cluster(requests.through(SandboxTransport(self._garden_handler)), target=GARDEN, retry=retry)
         access = ShootAccess(garden, connect, clock=self.clock.now, retry=retry)
-        yield World(garden, access, self.clock)
+        yield World(garden, access, self.clock, leasing=self.leasing)
         access.close()
