@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gitops.control.store import control_name
 from gitops.deploy.printed import Part
 from gitops.desired.compose import Desired, DesiredShoot
 from gitops.gardener.registration_fields import missing_to_be_created
@@ -128,7 +129,7 @@ def _of_the_overlay(desired: Desired) -> Iterator[Right]:
     )
     yield Right(Part.PROJECT, namespace, "", "configmaps", ("list", "patch", "create"), why, (record,))
     why = "What people asked for: gitops approve, suspend, resume, rollback write it with rights of their own."
-    yield Right(Part.PROJECT, namespace, "", "configmaps", ("list",), why, (f"{record}-control",))
+    yield Right(Part.PROJECT, namespace, "", "configmaps", ("list",), why, (control_name(desired.overlay.name),))
     why = "One run at a time: who holds it, and since when."
     yield Right(Part.GARDEN, namespace, "coordination.k8s.io", "leases", ("get", "patch"), why, (record,))
     why = "The first run ever makes the Lease, by POST, which has no name yet: create cannot be limited to one."

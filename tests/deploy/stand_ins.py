@@ -1,7 +1,7 @@
-"""Requests of rooms that are not built yet, sent as they will be; each goes when its room comes.
+"""What the rollouts of the tests do not do: Events, which an observer of a run writes.
 
-`gitops.lease` and `gitops.control` are used by every run. Events are written by an observer of a run, which those of
-the tests do not have: here they are written by its own function, twice, so that the second one is counted.
+They are written by its own function, twice, so that the second one is counted; or, until there is such a room, as it
+will write them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,11 @@ from tests.deploy.declared import NAMESPACE, NEW
 from tests.deploy.rights_fleet import RightsFleet
 from tests.end_to_end.requests import Requests
 
-LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 _PATCH = "application/json-patch+json"
 
 
 def stand_in(fleet: RightsFleet) -> None:
-    """Send what is missing; every request is answered with success, which only the printed rights allow."""
-    if not _built("gitops.control"):
-        path = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-        _send(fleet, Request("GET", path, (("fieldSelector", "metadata.name=shoot-gitops-dev-control"),)))
-    if not _built("gitops.lease"):
-        lease = {"metadata": {"name": "shoot-gitops-dev"}, "spec": {"leaseTransitions": 1}}
-        _create_and_count(fleet, LEASES, lease, "/spec/leaseTransitions")
+    """Write an Event in each namespace; every request succeeds, which only the printed rights allow."""
     for namespace in (NAMESPACE, NEW):
         event = {
             "apiVersion": "v1",
