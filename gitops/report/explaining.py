@@ -15,13 +15,13 @@ from gitops.nri.placement.verification import verify
 from gitops.nri.prerequisites.facts import static_cpu_pools
 from gitops.nri.prerequisites.ledger import read_ledger
 from gitops.nri.resolution import is_policy
-from gitops.plan.changes import Action, Plan
+from gitops.plan.changes import Action, Change, ShootPlan
 from gitops.plan.observed import Inside, Observed, Unobserved
 from gitops.plan.outlook import Outlook
 from gitops.report.explain import Explanation
 from gitops.report.placement import ShootPlacement
 from gitops.report.preflight import ShootPreflight
-from gitops.report.status import ShootStatus, Standing, overlay_status
+from gitops.report.status import ShootStatus, Standing, shoot_status
 from gitops.rollout.preflight import known_nodes
 from gitops.rollout.step import ShootOutcome, object_gate
 from gitops.rollout.track import Track
@@ -37,50 +37,62 @@ _STANDINGS = {
 }
 
 
-def explanations(plan: Plan, outlook: Outlook, last: Mapping[str, Any] | None) -> Iterator[Explanation]:
-    """Every shoot as it was when a plan was drawn.
+def explain_planned(plan: ShootPlan, outlook: Outlook, last: Mapping[str, Any] | None) -> Explanation:
+    """A shoot as it was when a plan was drawn.
 
     Args:
-        plan: drawn from the outlook.
+        plan: its part of the plan.
         outlook: what was observed.
         last: the last record, by contract; None when the overlay never ran.
     """
-    desired = outlook.desired
-    changes = {shoot.shoot: shoot.changes for wave in plan.waves for shoot in wave.shoots}
-    for status in overlay_status(desired, outlook.shoots, plan, last).shoots:
-        target = status.shoot
-        seen = outlook.shoots[target]
-        yield Explanation(
-            desired.overlay.name,
-            desired.revision,
-            target,
-            status,
-            changes[target],
-            tuple(gates(desired, target, seen)),
-            desired.overlay.prerequisites,
-            _preflight(target, seen),
-            _placement(desired, target, seen),
-        )
+    status = shoot_status(outlook.desired, outlook.shoots, plan, last)
+    return _explanation(outlook.desired, status, plan.changes, outlook.shoots[plan.shoot])
 
 
-def explained_again(before: Explanation, desired: Desired, track: Track) -> Explanation:
-    """A shoot as a rollout left it, or as far as it has come with it."""
-    seen, target, changes = track.observed, track.target, before.changes
+def explain_begun(plan: ShootPlan, desired: Desired, track: Track) -> Explanation:
+    """A shoot as far as a rollout has come with it, or as it left it."""
+    changes, wave = plan.changes, desired.shoots[plan.shoot].wave
     converged = track.outcome is ShootOutcome.CONVERGED
     if converged:
         kept = (change for change in changes if change.action is not Action.PRUNED)
         changes = tuple(replace(change, action=Action.UNCHANGED, fields=(), reason="") for change in kept)
-    standing, outcome = _STANDINGS[track.outcome], track.outcome.value
-    status = ShootStatus(target, before.status.wave, True if converged else None, standing, track.message, outcome)
-    if not isinstance(seen.inside, Inside) and not converged:
-        return replace(before, status=status)
-    return replace(
-        before,
-        status=status,
-        changes=changes,
-        gates=tuple(gates(desired, target, seen)),
-        preflight=_preflight(target, seen),
-        placement=_placement(desired, target, seen),
+    in_sync, standing = True if converged else None, _STANDINGS[track.outcome]
+    status = ShootStatus(plan.shoot, wave, in_sync, standing, track.message, track.outcome.value)
+    return _explanation(desired, status, changes, track.observed)
+
+
+def explain_left(plan: ShootPlan, outlook: Outlook) -> Explanation:
+    """A shoot whose wave a run has not begun: as it was when the plan was drawn, told without drawing it again."""
+    desired, target = outlook.desired, plan.shoot
+    pending = any(change.action is not Action.UNCHANGED for change in plan.changes)
+    closed = next(
+        (
+            f"{name}: {verdict.message}"
+            for name, verdict in gates(desired, target, outlook.shoots[target])
+            if not verdict.open
+        ),
+        "",
+    )
+    standing = Standing.PENDING if pending else Standing.IN_PROGRESS if closed else Standing.CURRENT
+    message = "its wave has not begun" if pending else closed
+    status = ShootStatus(
+        target, desired.shoots[target].wave, not pending, standing, message, ShootOutcome.NOT_STARTED.value
+    )
+    return _explanation(desired, status, plan.changes, outlook.shoots[target])
+
+
+def _explanation(desired: Desired, status: ShootStatus, changes: tuple[Change, ...], seen: Observed) -> Explanation:
+    target = status.shoot
+    return Explanation(
+        desired.overlay.name,
+        desired.revision,
+        target,
+        status,
+        changes,
+        tuple(gates(desired, target, seen)),
+        desired.overlay.prerequisites,
+        _preflight(target, seen),
+        _placement(desired, target, seen),
     )
 
 

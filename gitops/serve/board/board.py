@@ -18,18 +18,19 @@ from gitops.desired.compose import Desired
 from gitops.errors import GitopsError
 from gitops.manifest import Target, get
 from gitops.observer import Observer, Run
+from gitops.plan.changes import WavePlan
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record, outcomes, record_document
 from gitops.record.store import Stored
 from gitops.report.explain import Explanation
-from gitops.report.explaining import explained_again, explanations
-from gitops.rollout.rollout import Rollout
+from gitops.report.explaining import explain_begun, explain_left, explain_planned
+from gitops.rollout.rollout import Rollout, WaveOutcome
 from gitops.rollout.track import Track
 from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
 from gitops.serve.board.views import Commit, OverlayView, PlanNow, RunNow, Trouble
-from gitops.serve.progress import Progress
+from gitops.serve.progress import Progress, ShootState, WaveState
 
 HISTORY = 50
 """Runs remembered in brief, and commits."""
@@ -47,7 +48,8 @@ class _Entry:
 
     view: OverlayView
     """As it is but for the rollout that is under way."""
-    desired: Desired | None = None
+    outlook: Outlook | None = None
+    """What the run that is under way goes by; it holds secrets, and is let go of when the run ends."""
     progress: Progress | None = None
     """Of the run that is under way; None where none has a rollout."""
     last: Mapping[str, Any] | None = None
@@ -85,33 +87,27 @@ class Board(Observer):
         now = RunNow(run.id, run.revision, run.trigger, run.started)
         with self._lock:
             entry = self._entry(run.overlay)
-            entry.desired, entry.progress = desired, None
+            entry.outlook = entry.progress = None
             self._show(entry, run=now, labels=labels, rules=rules)
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
-        """It knows what it would do; the outlook, which holds secrets, is not kept."""
-        with self._lock:
-            entry = self._entry(run.overlay)
-            entry.containers = 0
-            last = entry.last
-        known = {}
-        for explanation in explanations(planned.plan, outlook, last):
-            known[explanation.shoot] = _within_bounds(entry, explanation)
+        """It knows what it would do."""
         plan = PlanNow(planned.plan, digest(planned.plan), self.clock.now(), planned.problems)
         with self._lock:
-            if (now := entry.view.run) is not None:
-                entry.desired = outlook.desired
-                entry.progress = Progress() if now.id == run.id else entry.progress
-                self._show(entry, run=replace(now, planned=True), plan=plan, known=known)
+            entry = self._entry(run.overlay)
+            if (now := entry.view.run) is None or now.id != run.id:
+                return
+            entry.outlook, entry.progress, entry.containers = outlook, Progress(), 0
+            waves = entry.view.waves or tuple(map(_not_started, planned.plan.waves))
+            self._show(entry, run=replace(now, planned=True), plan=plan, known={}, waves=waves)
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Note where it is."""
         entry = self._entries.get(run.overlay)
         if entry is None or entry.progress is None:
             return
-        done = entry.progress.moved(rollout)
-        if done:
-            self._explain_again(entry, done)
+        if done := entry.progress.moved(rollout):
+            self._explain(entry, done)
         with self._lock:
             self._version += 1
             entry.moved = self._version
@@ -120,11 +116,9 @@ class Board(Observer):
         """It came to its end."""
         document = record_document(record)
         entry = self._entry(run.overlay)
-        if entry.progress is not None and entry.progress.moment is not None:
-            self._explain_again(entry, entry.progress.moment.tracks)
+        self._explain_rest(entry)
         with self._lock:
-            before, entry.last = entry.last, document
-            entry.desired = entry.progress = None
+            before, entry.last, entry.progress = entry.last, document, None
             self._show(
                 entry,
                 run=None,
@@ -138,14 +132,15 @@ class Board(Observer):
     def failed(self, run: Run, error: GitopsError) -> None:
         """It could not go on."""
         now, message = self.clock.now(), str(error)[:MESSAGE]
+        entry = self._entry(run.overlay)
+        self._explain_rest(entry)
         with self._lock:
-            entry = self._entry(run.overlay)
             shown = self._view(entry)  # a rollout that was broken off stays as far as it came
             before = entry.view.trouble
             trouble = Trouble(message, run.revision, now, now, 1)
             if before is not None and before.message == message:
                 trouble = replace(before, revision=run.revision, last=now, times=before.times + 1)
-            entry.desired = entry.progress = None
+            entry.progress = None
             self._show(entry, run=None, trouble=trouble, waves=shown.waves, garden=shown.garden)
 
     # What the process tells.
@@ -234,6 +229,22 @@ class Board(Observer):
         with self._lock:
             return tuple(self._view(self._entries[name]) for name in sorted(self._entries))
 
+    def explanation(self, overlay: str, shoot: Target) -> Explanation | None:
+        """Why a shoot is where it is; None where nobody has looked since this process began."""
+        with self._lock:
+            entry = self._entries.get(overlay)
+            if entry is None:
+                return None
+            view, outlook, last = entry.view, entry.outlook, entry.last
+            at = entry.progress.moment if entry.progress is not None else None
+        plan = view.plan.shoots.get(shoot) if view.plan is not None else None
+        if shoot in view.known or outlook is None or plan is None:
+            return view.known.get(shoot)
+        track = at.tracks.get(shoot) if at is not None else None
+        if track is None or not track.started:
+            return explain_planned(plan, outlook, last)
+        return explain_begun(plan, outlook.desired, track)
+
     def _entry(self, name: str) -> _Entry:
         with self._lock:
             if name not in self._entries:
@@ -261,16 +272,28 @@ class Board(Observer):
             entry.shown_at = now
         return entry.shown
 
-    def _explain_again(self, entry: _Entry, tracks: Mapping[Target, Track]) -> None:
-        """What a rollout has learnt of shoots that it is done with."""
-        if entry.desired is None:
+    def _explain(self, entry: _Entry, tracks: Mapping[Target, Track]) -> None:
+        """Keep what a rollout has learnt of shoots that it is done with."""
+        if entry.outlook is None or entry.view.plan is None:
             return
-        known = dict(entry.view.known)
-        for target, track in tracks.items():
-            if target in known:
-                known[target] = _within_bounds(entry, explained_again(known[target], entry.desired, track))
+        desired, plans = entry.outlook.desired, entry.view.plan.shoots
+        told = {target: explain_begun(plans[target], desired, track) for target, track in tracks.items()}
+        known = {target: _within_bounds(entry, explanation) for target, explanation in told.items()}
         with self._lock:
-            self._show(entry, known=known)
+            self._show(entry, known={**entry.view.known, **known})
+
+    def _explain_rest(self, entry: _Entry) -> None:
+        """The run is over: keep what is known of every other shoot, and let go of what it was learnt from."""
+        at = entry.progress.moment if entry.progress is not None else None
+        if at is not None:
+            self._explain(entry, at.tracks)
+        if (outlook := entry.outlook) is None or entry.view.plan is None:
+            return
+        rest = (plan for target, plan in entry.view.plan.shoots.items() if target not in entry.view.known)
+        known = {plan.shoot: _within_bounds(entry, explain_left(plan, outlook)) for plan in rest}
+        with self._lock:
+            entry.outlook = None
+            self._show(entry, known={**entry.view.known, **known})
 
 
 def _within_bounds(entry: _Entry, explanation: Explanation) -> Explanation:
@@ -294,6 +317,11 @@ def _with_news(
     keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
     brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
     return (brief, *history)[:HISTORY]
+
+
+def _not_started(wave: WavePlan) -> WaveState:
+    state = WaveOutcome.NOT_STARTED.value
+    return WaveState(wave.name, state, tuple(ShootState(shoot.shoot, state, 0, "") for shoot in wave.shoots))
 
 
 def _labels(shoot: Mapping[str, Any]) -> Mapping[str, str]:

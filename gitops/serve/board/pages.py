@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -17,7 +18,7 @@ from gitops.report.explain import Explanation, command, next_action
 from gitops.report.plan_text import cost_lines
 from gitops.report.preflight import preflight_document
 from gitops.report.words import plan_totals
-from gitops.serve.board.access import ViewAccess
+from gitops.serve.board.access import Everybody, ViewAccess
 from gitops.serve.board.board import Board
 from gitops.serve.board.changes import NAMES, plan_page, shown_changes
 from gitops.serve.board.cpu_map import cpu_maps
@@ -26,7 +27,7 @@ from gitops.serve.board.guard import Guard
 from gitops.serve.board.listing import listing, read_query
 from gitops.serve.board.rendering import Urls, asset, render, sign_of, when
 from gitops.serve.board.views import OverlayView, PlanNow
-from gitops.serve.progress import STATES, UNDER_WAY
+from gitops.serve.progress import STATES
 
 Page = Callable[[Request], Response]
 
@@ -54,6 +55,7 @@ def routes(board: Board, access: ViewAccess, streams: Streams | None = None) -> 
     pages = _Pages(board)
     streams = streams or Streams(board)
     guard = [Middleware(Guard, access=access, refusal=pages.refusal)]
+    open_to_all = [Middleware(Guard, access=Everybody(), refusal=pages.refusal)]  # the look of a refusal, no more
 
     def route(path: str, page: Page) -> Route:
         return Route(path, pages.answering(page), methods=["GET"], middleware=guard)
@@ -68,7 +70,7 @@ def routes(board: Board, access: ViewAccess, streams: Streams | None = None) -> 
         route("/overlays/{overlay}/plan", pages.plan),
         route("/overlays/{overlay}/history", pages.history),
         route("/overlays/{overlay}/shoots/{namespace}/{shoot}", pages.shoot),
-        route("/assets/{file}", pages.asset),
+        Route("/assets/{file}", pages.answering(pages.asset), methods=["GET"], middleware=open_to_all),
         route("/{anything:path}", pages.nothing),
     ]
 
@@ -97,14 +99,19 @@ class _Pages:
     def overlay(self, request: Request) -> Response:
         """An overlay's waves and shoots."""
         view = self._view(request)
-        query = read_query(request.query_params)
-        return self._overlay_page(request, view, "overlay.html", found=listing(view, query), states=STATES)
+        found = listing(view, read_query(request.query_params))
+        url = _urls(request)
+
+        def link(page: int) -> str:
+            return url.overlay(view.name, **found.at(page).parameters())
+
+        return self._overlay_page(request, view, "overlay.html", found=found, states=STATES, page_link=link)
 
     def shoot(self, request: Request) -> Response:
         """Why a shoot is where it is, and what happens next."""
         view = self._view(request)
         target = f"{request.path_params['namespace']}/{request.path_params['shoot']}"
-        explanation = view.known.get(target)
+        explanation = self._board.explanation(view.name, target)
         if target not in view.shoots and explanation is None and not _left_out(view, target):
             raise HTTPException(404)
         wave, state = view.shoots.get(target, (None, None))
@@ -126,14 +133,19 @@ class _Pages:
             what = "the run that is under way is looking at the garden" if view.run else "no run has begun"
             raise HTTPException(503, f"There is no plan of {view.name} yet: {what}.")
         query = read_query(request.query_params)
-        page = plan_page(view.plan, query.wave, query.page)
         plan = view.plan.plan
+        url = _urls(request)
+
+        def link(page: int) -> str:
+            return url.plan(view.name, **replace(query, page=page).parameters())
+
         return self._overlay_page(
             request,
             view,
             "plan.html",
-            now=view.plan,
-            shown=page,
+            now_plan=view.plan,
+            shown=plan_page(view.plan, query.wave, query.page),
+            page_link=link,
             wave=query.wave,
             most=NAMES,
             totals=plan_totals(plan),
@@ -195,7 +207,6 @@ class _Pages:
             "when": lambda time: when(time, now),
             "sign_of": sign_of,
             "now": now,
-            "UNDER_WAY": UNDER_WAY,
         }
         return HTMLResponse(render(template, **shared, **values))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -19,11 +20,36 @@ from gitops.manifest import Target
 from gitops.report.words import counted, duration_text, printable, short_digest, short_revision
 from gitops.rollout.rollout import RunOutcome, WaveOutcome
 from gitops.rollout.step import ShootOutcome
+from gitops.serve.board.listing import Query, Row, listing
 from gitops.serve.board.stored import moment
-from gitops.serve.board.views import NEVER, TROUBLE
-from gitops.serve.progress import SOAKING, UNDER_WAY
+from gitops.serve.board.views import NEVER, TROUBLE, OverlayView
+from gitops.serve.progress import SOAKING, STATES, UNDER_WAY
 
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+
+_BAR, _SEEN = 1000, 6
+"""Units of a bar's width, and of the least that can be seen."""
+_IN_A_BAR = (
+    ShootOutcome.CONVERGED.value,
+    UNDER_WAY,
+    ShootOutcome.WAITING.value,
+    ShootOutcome.DEFERRED.value,
+    ShootOutcome.QUARANTINED.value,
+    ShootOutcome.FAILED.value,
+    ShootOutcome.NOT_STARTED.value,
+)
+_WRONG = (ShootOutcome.FAILED.value, ShootOutcome.QUARANTINED.value)
+_WORST = 5
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a bar."""
+
+    state: str
+    at: float
+    width: float
 
 
 @dataclass(frozen=True)
@@ -142,6 +168,34 @@ def took(started: datetime | str | None, finished: datetime | str | None) -> str
     return duration_text(end - begin) if begin is not None and end is not None else ""
 
 
+def segments(counts: Mapping[str, int]) -> list[Segment]:
+    """A bar of shoots by state, done ones first; what is there at all can be seen."""
+    total = sum(counts.values())
+    parts: list[Segment] = []
+    at = 0.0
+    for state in _IN_A_BAR:
+        if number := counts.get(state, 0):
+            width = max(_BAR * number / total, _SEEN)
+            parts.append(Segment(state, at, width))
+            at += width
+    scale = _BAR / at if at > _BAR else 1
+    return [Segment(part.state, round(part.at * scale, 1), round(part.width * scale, 1)) for part in parts]
+
+
+def together(views: Sequence[OverlayView]) -> Mapping[str, int]:
+    """Shoots of several overlays by state."""
+    found: Counter[str] = Counter()
+    for view in views:
+        found.update(view.counts)
+    return {state: found[state] for state in STATES if found[state]}
+
+
+def worst(view: OverlayView) -> tuple[Row, ...]:
+    """The first shoots of which something is wrong."""
+    rows = listing(view, Query()).rows[:_WORST] if any(view.counts.get(state) for state in _WRONG) else ()
+    return tuple(row for row in rows if row.state.state in _WRONG)
+
+
 def render(template: str, **values: Any) -> str:
     """A page."""
     return _environment().get_template(template).render(**values)
@@ -158,7 +212,7 @@ def _environment() -> Environment:
         finalize=_harmless,
     )
     environment.filters |= {"revision": short_revision, "digest": short_digest, "counted": counted, "sign": sign_of}
-    environment.globals |= {"took": took}
+    environment.globals |= {"took": took, "segments": segments, "together": together, "worst": worst}
     return environment
 
 

@@ -126,7 +126,7 @@ class OverlayView:
     history: tuple[Mapping[str, Any], ...] = ()
     """Records in brief, newest first."""
     known: Mapping[Target, Explanation] = field(default_factory=dict)
-    """Why each shoot is where it is; empty until a run of this process has looked."""
+    """Why each shoot is where the last run left it; empty until one of this process has, and while the next begins."""
     labels: Mapping[Target, Mapping[str, str]] = field(default_factory=dict)
     """Of the declared Shoots."""
     commits: Mapping[str, Commit] = field(default_factory=dict)
