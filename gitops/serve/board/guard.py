@@ -26,6 +26,9 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+PEER = "gitops.peer"
+"""Key of an ASGI scope: the address at the other end of the connection, for whoever puts another one into `client`,
+as uvicorn does behind a proxy that it trusts."""
 _ASKED_AT_ONCE = 8
 """Requests whose sender is looked at in the same moment, so that whoever guesses passwords holds up no other work."""
 
@@ -53,7 +56,8 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        asked = Asked(Headers(scope=scope), (scope.get("client") or ("",))[0])
+        peer = scope.get(PEER) or (scope.get("client") or ("",))[0]
+        asked = Asked(Headers(scope=scope), peer)
         found = await anyio.to_thread.run_sync(self._access, asked, limiter=self._turns)
         if isinstance(found, Granted):
             scope.setdefault("state", {})["viewer"] = found.viewer

@@ -235,7 +235,7 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
     return {
         "standing": explanation.status.standing.value,
         "message": explanation.status.message,
-        "next": next_action(explanation),
+        "next": next_action(explanation).removesuffix(f": {explanation.status.message}"),
         "command": command(explanation),
         "gates": explanation.gates,
         "changes": shown_changes(explanation.changes, explanation.shoot),
