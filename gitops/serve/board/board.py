@@ -64,15 +64,23 @@ class _Entry:
 class Board(Observer):
     """What is known of every overlay. Any number of threads may tell it things and ask it."""
 
-    def __init__(self, clock: Clock | None = None, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        containers: int = CONTAINERS,
+    ) -> None:
         """Make an empty board.
 
         Args:
             clock: the runs' own, for what is said of times; None is the machine's.
             monotonic: seconds by which views are shared.
+            containers: of how many containers of one overlay the place is remembered.
         """
         self.clock: Clock = clock or SystemClock()
         self._monotonic = monotonic
+        self._containers = containers
         self._lock = threading.RLock()
         self._entries: dict[str, _Entry] = {}
         self._version = 0
@@ -278,7 +286,7 @@ class Board(Observer):
             return
         desired, plans = entry.outlook.desired, entry.view.plan.shoots
         told = {target: explain_begun(plans[target], desired, track) for target, track in tracks.items()}
-        known = {target: _within_bounds(entry, explanation) for target, explanation in told.items()}
+        known = {target: self._within_bounds(entry, explanation) for target, explanation in told.items()}
         with self._lock:
             self._show(entry, known={**entry.view.known, **known})
 
@@ -290,22 +298,22 @@ class Board(Observer):
         if (outlook := entry.outlook) is None or entry.view.plan is None:
             return
         rest = (plan for target, plan in entry.view.plan.shoots.items() if target not in entry.view.known)
-        known = {plan.shoot: _within_bounds(entry, explain_left(plan, outlook)) for plan in rest}
+        known = {plan.shoot: self._within_bounds(entry, explain_left(plan, outlook)) for plan in rest}
         with self._lock:
             entry.outlook = None
             self._show(entry, known={**entry.view.known, **known})
 
-
-def _within_bounds(entry: _Entry, explanation: Explanation) -> Explanation:
-    """An explanation without its placement where too much would have to be kept."""
-    placement = explanation.placement
-    if placement is None or placement.verification is None:
-        return explanation
-    entry.containers += len(placement.verification.placed)
-    if entry.containers <= CONTAINERS:
-        return explanation
-    why = "this overlay has more containers than the dashboard remembers; `gitops verify` shows them"
-    return replace(explanation, placement=replace(placement, verification=None, unobserved=why, topologies={}))
+    def _within_bounds(self, entry: _Entry, explanation: Explanation) -> Explanation:
+        """An explanation without its placement where too much would have to be kept."""
+        placement = explanation.placement
+        if placement is None or placement.verification is None:
+            return explanation
+        found = placement.verification
+        entry.containers += max(len(found.placed), sum(len(told.assignments) for told in found.told.values()))
+        if entry.containers <= self._containers:
+            return explanation
+        why = "this overlay has more containers than the dashboard remembers; `gitops verify` shows them"
+        return replace(explanation, placement=replace(placement, verification=None, unobserved=why, topologies={}))
 
 
 def _with_news(

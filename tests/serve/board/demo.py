@@ -40,6 +40,7 @@ from tests.serve.fleets import BrokenOffError, Fleet, StoppedClock
 
 EVIL = "<script>document.title='owned'</script>"
 SUBJECT = f"Give the latency balloons a third core {EVIL}"
+BALLOONS = [{"name": name, "namespaces": [name]} for name in ("latency", "database", "batch", "dpdk")]
 THOUSANDS = {"canary": 10, "early": 490, "fleet": 4500}
 
 
@@ -125,11 +126,12 @@ def pinned_outlook(overlay: str) -> tuple[Desired, Outlook]:
     wanted = DesiredShoot(target, shoot, {ref_of(target, declared): declared}, "all", (), origins)
     desired = Desired(overlay_of(["all"], name=overlay), REVISION, {target: wanted}, ())
     node = nodes.node("w1-0")
+    node["metadata"]["labels"]["kubernetes.io/os"] = "linux"
     facts = node_facts(node)
     report = replace(nodes.report(), cpus=machine())
     ledger = write_ledger({"w1-0": entry_of(facts, report, NOON, "run", repaired=False)})
     pods = tuple(scenes.pod(name.rpartition("/")[0]) for name in told().assignments)
-    scene = Scene((node,), (*pods, *scenes.PODS[:1]), (scenes.policy(),), (scenes.plugin(),), {"w1-0": told()})
+    scene = Scene((node,), (*pods, *scenes.PODS[:1]), (scenes.policy(balloonTypes=BALLOONS),), (scenes.plugin(),), {"w1-0": told()})
     objects = {ref_of(target, live): live for live in live_objects(declared, labels=member_labels(overlay))}
     inside = Inside(objects, (node,), frozenset(), node_work=NodeWork(ledger, (), (), "run"), scene=scene)
     return desired, Outlook(
