@@ -131,7 +131,13 @@ def pinned_outlook(overlay: str) -> tuple[Desired, Outlook]:
     report = replace(nodes.report(), cpus=machine())
     ledger = write_ledger({"w1-0": entry_of(facts, report, NOON, "run", repaired=False)})
     pods = tuple(scenes.pod(name.rpartition("/")[0]) for name in told().assignments)
-    scene = Scene((node,), (*pods, *scenes.PODS[:1]), (scenes.policy(balloonTypes=BALLOONS),), (scenes.plugin(),), {"w1-0": told()})
+    scene = Scene(
+        (node,),
+        (*pods, *scenes.PODS[:1]),
+        (scenes.policy(balloonTypes=BALLOONS),),
+        (scenes.plugin(),),
+        {"w1-0": told()},
+    )
     objects = {ref_of(target, live): live for live in live_objects(declared, labels=member_labels(overlay))}
     inside = Inside(objects, (node,), frozenset(), node_work=NodeWork(ledger, (), (), "run"), scene=scene)
     return desired, Outlook(
