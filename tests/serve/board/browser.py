@@ -15,6 +15,8 @@ from starlette.types import ASGIApp
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NARROW, WIDE = 400, 1280
+PATIENCE = 60_000
+"""Milliseconds that anything may take on a machine that has other things to do."""
 
 
 @contextmanager
@@ -51,19 +53,26 @@ class Window:
 
 
 @contextmanager
-def window(browser: Browser, *, scheme: str = "light", width: int = WIDE, scripts: bool = True) -> Iterator[Window]:
+def window(
+    browser: Browser, *, scheme: str = "light", width: int = WIDE, scripts: bool = True, password: str = ""
+) -> Iterator[Window]:
     """A page of its own that looks as it is told to."""
     context = browser.new_context(
         color_scheme="dark" if scheme == "dark" else "light",
         viewport={"width": width, "height": 900},
         java_script_enabled=scripts,
         reduced_motion="reduce",
+        http_credentials={"username": "anybody", "password": password} if password else None,
     )
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     complaints: list[str] = []
-    page.on(
-        "console", lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None
-    )
+
+    def heard(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(message.text)
+
+    page.on("console", heard)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     try:
         yield Window(page, complaints)

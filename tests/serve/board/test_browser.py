@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
-from gitops.serve.board import Board, Everybody, Streams, TokenFile, routes
+from gitops.serve.board import Board, Everybody, Streams, TokenFile, TrustedProxy, routes
 from gitops.serve.board.events import Pace
-from tests.serve.board.browser import CHROMIUM, NARROW, WIDE, chromium, served, window
+from tests.serve.board.browser import CHROMIUM, NARROW, PATIENCE, WIDE, chromium, served, window
 from tests.serve.board.demo import EVIL, SUBJECT, demo_board
 from tests.serve.fleets import Fleet
 
@@ -30,7 +30,8 @@ PAGES = {
     "cpus": PINNED,
     "trouble": "/overlays/lab",
 }
-LOOKS = {"light": ("light", WIDE), "dark": ("dark", WIDE), "narrow": ("light", NARROW), "narrow dark": ("dark", NARROW)}
+LOOKS = {"light": ("light", WIDE), "dark": ("dark", WIDE), "narrow": ("dark", NARROW)}
+TOKEN = "a-token-that-nobody-guesses"  # noqa: S105 - of this test
 FOCUSABLE = "a[href], button, input, select, summary, [tabindex='0']"
 
 
@@ -49,6 +50,7 @@ def address(board: Board) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE)
     with chromium() as browser:
         yield browser
 
@@ -92,16 +94,26 @@ def test_so_is_the_page_of_what_went_wrong(
         expect(seen.page.get_by_role("link", name="To the fleet")).to_be_visible()
 
 
-def test_a_stranger_sees_a_page_that_says_so(browser: Browser, board: Board, tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text("a-token-that-nobody-guesses\n")
-    with served(Starlette(routes=routes(board, TokenFile(file)))) as address, window(browser) as seen:
+def test_a_stranger_sees_a_page_that_says_so(browser: Browser, board: Board) -> None:
+    app = Starlette(routes=routes(board, TrustedProxy(["192.0.2.1"])))
+    with served(app) as address, window(browser) as seen:
         answer = seen.page.goto(address)
 
         assert answer is not None
-        assert answer.status == 401
-        expect(seen.page.get_by_role("heading", name="Who is asking?")).to_be_visible()
+        assert answer.status == 403
+        expect(seen.page.get_by_role("heading", name="Not by this way")).to_be_visible()
         assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(245, 246, 244)"
+
+
+def test_a_browser_signs_in_with_a_token_as_the_password(browser: Browser, board: Board, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    app = Starlette(routes=routes(board, TokenFile(file)))
+    with served(app) as address, window(browser, password=TOKEN) as seen:
+        seen.page.goto(address)
+
+        expect(seen.page.get_by_role("heading", name="Fleet")).to_be_visible()
+        expect(seen.page.locator("#link-text")).to_have_text("live")
 
 
 @pytest.mark.parametrize(
@@ -131,8 +143,10 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(browser: Browser,
     with window(browser) as seen:
         page = seen.page
         page.goto(f"{address}{PAGES[name]}")
-        page.evaluate(f"""[...document.querySelectorAll("{FOCUSABLE}")].forEach((part, at) => part.dataset.at = at)""")
-        count = page.locator(FOCUSABLE).count()
+        count = page.evaluate(
+            f"""[...document.querySelectorAll("{FOCUSABLE}")].filter(part => part.checkVisibility())"""
+            ".map((part, at) => part.dataset.at = at).length"
+        )
 
         reached = []
         for _ in range(count):
