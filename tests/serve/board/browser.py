@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from starlette.types import ASGIApp
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -7,12 +7,13 @@
   const link = document.getElementById("link");
   const linkText = document.getElementById("link-text");
   const said = document.getElementById("said");
-  const PAUSE = 1000; // milliseconds between two looks, however much happens
+  const PAUSE = 1000; // milliseconds between two looks at least, and ten times what a look takes
   const IDLE = 60000; // after so long without an event we look anyway, as times grow old
   let shown = body.dataset.version;
   let wanted = shown;
   let looking = false;
   let last = Date.now();
+  let pause = PAUSE;
   let timer = 0;
   let spoken = sayings();
 
@@ -73,32 +74,46 @@
       state("off", "not reachable");
     } finally {
       looking = false;
+      pause = Math.max(PAUSE, 10 * (Date.now() - last));
       if (wanted !== shown && Number(wanted) > Number(shown)) soon();
     }
   }
 
   function soon() {
-    if (!timer) timer = setTimeout(look, Math.max(0, last + PAUSE - Date.now()));
+    if (!timer) timer = setTimeout(look, Math.max(0, last + pause - Date.now()));
   }
 
   let source = null;
 
   function listen() {
+    if (source) source.close();
     source = new EventSource(body.dataset.events);
     source.addEventListener("open", () => state("on", "live"));
     source.addEventListener("version", (event) => {
       wanted = event.data;
       if (wanted !== shown) soon();
     });
-    source.addEventListener("error", () => {
+    source.addEventListener("error", (event) => {
+      if (event.target !== source) return;
       state("off", "reconnecting");
-      if (source.readyState === EventSource.CLOSED) setTimeout(listen, 10000); // it gives up on a refusal; we do not
+      // A browser gives up on a refusal; we do not.
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (!document.hidden) listen(); }, 10000);
     });
+  }
+
+  // Pages that nobody sees hold no connection: a browser has six for each server.
+  function leave() {
+    if (source) source.close();
+    source = null;
   }
 
   listen();
   setInterval(() => { if (Date.now() - last > IDLE) soon(); }, 5000);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) soon(); });
-  addEventListener("pagehide", () => source.close());
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return leave();
+    listen();
+    soon();
+  });
+  addEventListener("pagehide", leave);
   addEventListener("pageshow", (event) => { if (event.persisted) { listen(); soon(); } });
 })();
