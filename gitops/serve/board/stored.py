@@ -86,5 +86,5 @@ def moment(text: Any) -> datetime | None:
 
 
 def _is_garden(wave: Mapping[str, Any]) -> bool:
-    """A wave of shoots may be named `garden` too; only the garden's own has an entry without a shoot."""
-    return wave["name"] == GARDEN_WAVE and any(shoot["shoot"] is None for shoot in wave["shoots"])
+    """A wave of shoots may be named `garden` too; only the garden's own tells of seeds."""
+    return wave["name"] == GARDEN_WAVE and "seeds" in wave

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from starlette.applications import Starlette
 
 from gitops.errors import GitopsError
 from gitops.observer import Run
@@ -15,12 +16,15 @@ from gitops.record.record import record_document
 from gitops.record.store import Stored
 from gitops.report.status import Standing
 from gitops.rollout.rollout import Rollout
-from gitops.serve.board import Board
+from gitops.rollout.step import ShootOutcome
+from gitops.serve.board import Board, Everybody, routes
 from gitops.serve.board import board as board_module
 from gitops.serve.board.views import NEVER, TROUBLE, OverlayView
 from gitops.serve.progress import SOAKING, UNDER_WAY
 from tests.report.plans import REVISION
 from tests.report.rollouts import NOON, operation
+from tests.report.test_garden_wave import record as garden_record
+from tests.serve.asking import ask
 from tests.serve.board.demo import pinned_outlook
 from tests.serve.fleets import Fleet, StoppedClock
 
@@ -184,6 +188,63 @@ def test_a_process_begins_with_what_the_garden_remembers() -> None:
     assert len(view.history) == 2
     assert view.last is not None
     assert view.last.finished == record.finished
+
+
+def test_registrations_of_extensions_come_before_the_waves() -> None:
+    document = record_document(garden_record(ShootOutcome.FAILED, message="no such chart"))
+    board = a_board()
+
+    board.remember("dev", Stored(document, ()))
+
+    view = shown(board)
+    assert view.garden is not None
+    assert (view.garden.state, view.garden.message, view.garden.writes) == ("Stopped", "no such chart", 1)
+    assert [(seed.seed, seed.status) for seed in view.garden.seeds] == [("a", "Current"), ("b", "InProgress")]
+    assert [wave.name for wave in view.waves] == ["canary"]
+    page = ask(Starlette(routes=routes(board, Everybody())), "/").text
+    assert "nri on b: InProgress" in page
+    assert "condition Healthy is False" in page
+
+
+def test_a_record_that_was_too_long_leaves_out_what_converged() -> None:
+    document = record_document(garden_record(ShootOutcome.CONVERGED))
+    for wave in document["waves"]:
+        wave |= {"shoots": [], "abridged": True}
+    board = a_board()
+
+    board.remember("dev", Stored(document, ()))
+
+    assert [(wave.name, wave.unlisted) for wave in shown(board).waves] == [("canary", True)]
+    assert shown(board).garden is not None
+    page = ask(Starlette(routes=routes(board, Everybody())), "/overlays/dev").text
+    assert "Converged shoots are left out of the record" in page
+
+
+def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:
+    board = a_board()
+    board.failed_before("dev", REVISION, ValueError("overlays/dev/overlay.yaml:3: no such key"))
+
+    view = shown(board)
+    assert view.state == TROUBLE
+    assert view.trouble is not None
+    assert view.trouble.message == "overlays/dev/overlay.yaml:3: no such key"
+
+
+def test_what_the_process_says_is_shown() -> None:
+    board = a_board()
+    board.scheduled("dev", NOON + timedelta(minutes=12))
+    board.queued("dev", ("push", "schedule"))
+    board.notices("dev", ("Suspended by Ada.",))
+    board.committed("dev", REVISION, "Grow it", "Ada")
+    Fleet("dev", {"all": 1}).rollout(board)
+
+    page = ask(Starlette(routes=routes(board, Everybody())), "/").text
+
+    for text in ("in 12 min", "asked for by push, schedule", "Suspended by Ada.", "Grow it", "by Ada"):
+        assert text in page
+    board.scheduled("dev", None)
+    board.queued("dev", ())
+    assert "Queued" not in ask(Starlette(routes=routes(board, Everybody())), "/").text
 
 
 def test_what_the_garden_remembers_comes_too_late_after_a_run() -> None:
