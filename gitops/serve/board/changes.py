@@ -10,7 +10,7 @@ from gitops.manifest import GARDEN, Target, pointer
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, Cost, FieldChange
 from gitops.plan.document import GARDEN_WAVE
-from gitops.report.grouping import Group, groups, is_own, is_quiet
+from gitops.report.grouping import Group, is_own
 from gitops.report.values import difference_lines, is_nested, told_apart, value_text, yaml_lines
 from gitops.report.words import SIGNS
 from gitops.serve.board.views import PlanNow
@@ -108,7 +108,7 @@ def plan_page(now: PlanNow, wave: str, page: int) -> PlanPage:
     pages = max(-(-len(found) // PAGE), 1)
     page = min(max(page, 1), pages)
     shown = tuple(_alike(name, group) for name, group in found[(page - 1) * PAGE : page * PAGE])
-    quiet = sum(is_quiet(shoot) for w in now.plan.waves if wave in {"", w.name} for shoot in w.shoots)
+    quiet = sum(number for name, number in now.quiet.items() if wave in {"", name})
     return PlanPage(shown, page, pages, quiet)
 
 
@@ -119,7 +119,7 @@ def shown_changes(changes: tuple[Change, ...], shoot: Target) -> tuple[Shown, ..
 
 def _groups(now: PlanNow) -> list[tuple[str, Group | tuple[Change, ...]]]:
     garden: list[tuple[str, Group | tuple[Change, ...]]] = [(GARDEN_WAVE, now.plan.garden)] if now.plan.garden else []
-    return [*garden, *((wave.name, group) for wave in now.plan.waves for group in groups(wave))]
+    return [*garden, *now.groups]
 
 
 def _alike(wave: str, group: Group | tuple[Change, ...]) -> Alike:

@@ -13,6 +13,7 @@ from gitops.errors import Violation
 from gitops.manifest import Target
 from gitops.plan.changes import Plan, ShootPlan
 from gitops.report.explain import Explanation
+from gitops.report.grouping import Group, groups, is_quiet
 from gitops.serve.progress import STATES, UNDER_WAY, ShootState, WaveState
 
 NEVER = "NeverRun"
@@ -104,6 +105,16 @@ class PlanNow:
     def shoots(self) -> Mapping[Target, ShootPlan]:
         """Each shoot's part."""
         return {shoot.shoot: shoot for wave in self.plan.waves for shoot in wave.shoots}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, Group], ...]:
+        """Shoots that change alike, each with its wave; found once, as that takes long over thousands."""
+        return tuple((wave.name, group) for wave in self.plan.waves for group in groups(wave))
+
+    @cached_property
+    def quiet(self) -> Mapping[str, int]:
+        """By wave, how many shoots there is nothing to tell of."""
+        return {wave.name: sum(map(is_quiet, wave.shoots)) for wave in self.plan.waves}
 
 
 @dataclass(frozen=True)
