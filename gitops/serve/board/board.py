@@ -30,7 +30,7 @@ from gitops.rollout.rollout import Rollout, WaveOutcome
 from gitops.rollout.track import Track
 from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
 from gitops.serve.board.views import Commit, OverlayView, PlanNow, RunNow, Trouble
-from gitops.serve.progress import Progress, ShootState, WaveState
+from gitops.serve.progress import SOAKING, UNDER_WAY, Progress, ShootState, WaveState
 
 HISTORY = 50
 """Runs remembered in brief, and commits."""
@@ -59,6 +59,11 @@ class _Entry:
     shown_at: float = 0.0
     moved: int = 0
     """The version at which the rollout moved last."""
+
+    def run(self, run: Run) -> RunNow | None:
+        """The run that is under way, if it is this one."""
+        now = self.view.run
+        return now if now is not None and now.id == run.id else None
 
 
 class Board(Observer):
@@ -103,7 +108,7 @@ class Board(Observer):
         plan = PlanNow(planned.plan, digest(planned.plan), self.clock.now(), planned.problems)
         with self._lock:
             entry = self._entry(run.overlay)
-            if (now := entry.view.run) is None or now.id != run.id:
+            if (now := entry.run(run)) is None:
                 return
             entry.outlook, entry.progress, entry.containers = outlook, Progress(), 0
             waves = entry.view.waves or tuple(map(_not_started, planned.plan.waves))
@@ -112,7 +117,7 @@ class Board(Observer):
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Note where it is."""
         entry = self._entries.get(run.overlay)
-        if entry is None or entry.progress is None:
+        if entry is None or entry.progress is None or entry.run(run) is None:
             return
         if done := entry.progress.moved(rollout):
             self._explain(entry, done)
@@ -141,15 +146,18 @@ class Board(Observer):
         """It could not go on."""
         now, message = self.clock.now(), str(error)[:MESSAGE]
         entry = self._entry(run.overlay)
-        self._explain_rest(entry)
+        if entry.run(run) is not None:
+            self._explain_rest(entry)
+            with self._lock:
+                shown = self._view(entry)  # a rollout that was broken off stays as far as it came
+                entry.progress = None
+                self._show(entry, run=None, waves=tuple(map(_at_rest, shown.waves)), garden=shown.garden)
         with self._lock:
-            shown = self._view(entry)  # a rollout that was broken off stays as far as it came
             before = entry.view.trouble
             trouble = Trouble(message, run.revision, now, now, 1)
             if before is not None and before.message == message:
                 trouble = replace(before, revision=run.revision, last=now, times=before.times + 1)
-            entry.progress = None
-            self._show(entry, run=None, trouble=trouble, waves=shown.waves, garden=shown.garden)
+            self._show(entry, trouble=trouble)
 
     # What the process tells.
 
@@ -330,6 +338,14 @@ def _with_news(
 def _not_started(wave: WavePlan) -> WaveState:
     state = WaveOutcome.NOT_STARTED.value
     return WaveState(wave.name, state, tuple(ShootState(shoot.shoot, state, 0, "") for shoot in wave.shoots))
+
+
+def _at_rest(wave: WaveState) -> WaveState:
+    """A wave that nobody works on any more."""
+    waiting = WaveOutcome.WAITING.value
+    shoots = (replace(shoot, state=waiting) if shoot.state == UNDER_WAY else shoot for shoot in wave.shoots)
+    state = waiting if wave.state in {UNDER_WAY, SOAKING} else wave.state
+    return replace(wave, state=state, shoots=tuple(shoots), soaking_until=None)
 
 
 def _labels(shoot: Mapping[str, Any]) -> Mapping[str, str]:

@@ -154,6 +154,28 @@ def test_a_run_that_could_not_go_on_leaves_shoots_as_they_were_and_says_why_once
     assert shown(board).trouble is None
 
 
+def test_a_rollout_that_was_broken_off_is_shown_as_far_as_it_came() -> None:
+    board = a_board()
+    fleet = Fleet("dev", {"canary": 1, "fleet": 3}, at_once=2)
+    with fleet.under_way(board, 8):
+        board.failed(fleet.run, GitopsError("the record could not be written"))
+
+    view = shown(board)
+    assert view.state == TROUBLE
+    assert states(view) == {"canary": ["Converged"], "fleet": ["Waiting", "Waiting", "NotStarted"]}
+
+
+def test_a_run_that_cannot_begin_leaves_the_one_under_way_alone() -> None:
+    board = a_board()
+    with Fleet("dev", {"canary": 1, "fleet": 3}, at_once=2).under_way(board, 8):
+        board.failed_before("dev", REVISION, ValueError("no such key"))
+
+    view = shown(board)
+    assert view.state == UNDER_WAY
+    assert view.counts[UNDER_WAY] == 2
+    assert view.trouble is not None
+
+
 def test_runs_that_tell_nothing_new_are_not_history() -> None:
     board = a_board()
     for _ in range(5):
