@@ -4,6 +4,7 @@
     ├── InvalidInput          what git declares is wrong: violations with file, line, object and rule
     ├── SourceError           the commit cannot be read: no repository, unknown revision, git failed
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
+    │   └── Untrusted         the commit does not carry the signature that is required
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
         ├── Absent            404: the object, or its kind, is not there
@@ -64,6 +65,20 @@ class SourceError(GitopsError):
 
 class Refused(GitopsError):  # noqa: N818
     """We could, and must not."""
+
+
+class Untrusted(Refused):
+    """The commit, or the tag that names it, does not carry the signature that is required.
+
+    Attributes:
+        rule: which rule it breaks, in kebab case, for scripts and searching.
+        signer: a principal or fingerprint as far as it is known; empty when nobody signed.
+    """
+
+    def __init__(self, message: str, *, rule: str, signer: str = "") -> None:
+        self.rule = rule
+        self.signer = signer
+        super().__init__(f"{message} [{rule}]")
 
 
 class CredentialsError(GitopsError):
