@@ -15,6 +15,7 @@ from gitops.cli.manifests import manifests
 from gitops.cli.migrate import migrate
 from gitops.cli.nodes import explain, preflight, verify
 from gitops.cli.offline import render, schema, validate
+from gitops.cli.password import password
 from gitops.cli.policy import policy
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
@@ -51,6 +52,7 @@ for _command in (
     sandbox,
     policy,
     migrate,
+    password,
 ):
     gitops.add_command(_command)
 

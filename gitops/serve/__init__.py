@@ -1,0 +1,1 @@
+"""`gitops serve`: one process to run for years. Webhooks, schedule, dashboard, metrics and logs."""
