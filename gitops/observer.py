@@ -38,7 +38,10 @@ class Observer:
         """A run looks at the world."""
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
-        """It knows what it would do; nothing has been written yet."""
+        """It knows what it would do; nothing has been written yet. Told again where it had to look again."""
+
+    def waiting(self, run: Run, holder: str) -> None:
+        """It would write, and another run holds the overlay's lease; told for each that does."""
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """The rollout is in another state, or time has passed in it."""
@@ -65,6 +68,11 @@ class Observers(Observer):
         """Tell all."""
         for observer in self._observers:
             observer.planned(run, planned, outlook)
+
+    def waiting(self, run: Run, holder: str) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.waiting(run, holder)
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Tell all."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from gitops.clock import Clock
@@ -16,6 +17,10 @@ from gitops.desired.compose import Desired
 from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, Violation
 from gitops.gardener.shoot_record import has_vectors
 from gitops.kube.cluster import Cluster
+from gitops.kube.transport import Transport
+from gitops.lease.fence import Check, Fenced
+from gitops.lease.lease import Lease
+from gitops.lease.leasing import Leasing
 from gitops.live.access import ShootAccess
 from gitops.live.garden import check_identity, observe_garden
 from gitops.live.registrations import list_registrations, observe_registrations
@@ -48,10 +53,24 @@ class World:
     """Which run this is, unlike every other: what an earlier one found wanting is looked at again."""
     runtime: Cluster | None = None
     """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
+    leasing: Leasing = field(default_factory=Leasing)
+    """How runs keep each other from writing at once."""
 
     def effects(self, desired: Desired) -> Effects:
         """Whoever carries actions out in this world."""
         return Effects(desired, self.garden, self.access, self.clock, self.run, self.runtime)
+
+    @contextmanager
+    def fenced(self, check: Check) -> Iterator[World]:
+        """The same world, in which every write asks first."""
+
+        def wrap(transport: Transport) -> Fenced:
+            return Fenced(transport, check)
+
+        garden = self.garden.through(wrap)
+        runtime = self.runtime.through(wrap) if self.runtime is not None else None
+        with closing(self.access.through(garden, wrap)) as access:
+            yield replace(self, garden=garden, access=access, runtime=runtime)
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,8 @@ class Pace:
     """Between two looks at something that is being waited for."""
     deadline: timedelta | None = None
     """The longest that a run may take; None lets it wait as long as its gates allow."""
+    lock_timeout: timedelta = timedelta(0)
+    """How long to wait for another run that is alive. One that is not is waited for until its lease has expired."""
     listen: timedelta = timedelta(seconds=1)
     """Before a write, how old may be what is known of a suspension; real time."""
 
@@ -117,6 +138,9 @@ def reconcile(
 
     Which revision is meant is the caller's to find out, by `choose_revision`: one that was rolled back is refused.
 
+    It holds the overlay's lease from before its first write to after its last; where there is nothing to write, none
+    is taken.
+
     Args:
         world: what to act on.
         desired: what to achieve.
@@ -126,14 +150,19 @@ def reconcile(
         control: what people ask, as it has just been read; None to read it.
 
     Raises:
+        LeaseHeld: another run is at work on the overlay; nothing was written.
+        LeaseLost: another run may be by now; nothing more was written, the record neither.
         Refused: the plan must not be carried out; nothing was written.
         ApiError: the garden cannot be read, and nothing was written; or the record could not be.
     """
     run = Run(uuid4().hex, desired.overlay.name, desired.revision, trigger, world.clock.now())
     observer = observer or Observer()
     observer.began(run, desired)
+    overlay = desired.overlay
+    lease = Lease(world.garden, overlay.name, overlay.garden.namespaces[0], run.id, world.leasing)
     try:
-        record = _run(_Setting(replace(world, run=run.id), run, pace, observer), desired, control)
+        with replace(world, run=run.id).fenced(lease.check) as fenced:
+            record = _run(_Setting(fenced, run, pace, observer, lease), desired, control)
     except GitopsError as error:
         observer.failed(run, error)
         raise
@@ -149,56 +178,104 @@ class _Setting:
     run: Run
     pace: Pace
     observer: Observer
+    lease: Lease
+
+    def held(self) -> AbstractContextManager[None]:
+        """While it is our turn to write."""
+        return self.lease.held(self.pace.lock_timeout, lambda holder: self.observer.waiting(self.run, holder))
 
 
 def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
-    world, run, observer = setting.world, setting.run, setting.observer
+    world, lease = setting.world, setting.lease
     before = load_records(world.garden, desired.overlay)
     control = control or load_control(world.garden, desired.overlay)
     if control.suspension is not None:
         return _suspended(setting, desired, control.suspension)
     if hold := control.hold_on(desired.revision):
-        raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
-    planned, outlook = plan(world, desired)
-    observer.planned(run, planned, outlook)
-    planned.require_permission()
-    record = Record(
-        overlay=run.overlay,
-        revision=run.revision,
-        digest=digest(planned.plan),
-        trigger=run.trigger,
-        result=_roll_out(setting, planned, outlook, control),
-        started=run.started,
-        finished=world.clock.now(),
-    )
-    if tells_news(record, before):
-        save_record(world.garden, desired.overlay, record, before)
+        raise Refused(f"{hold}; `gitops resume {desired.overlay.name}` takes that back")
+    planned, outlook = _look(setting, desired)
+    if result := _nothing_to_do(setting, _rollout(setting, planned, outlook, control)):
+        record = _record(setting, digest(planned.plan), result)
+        if tells_news(record, before):
+            with setting.held():
+                _remember(world, desired, record)
+        return record
+    with setting.held():
+        if not lease.undisturbed_since(_looked_at(outlook)):
+            planned, outlook = _look(setting, desired)
+            control = load_control(world.garden, desired.overlay)
+        rollout = _rollout(setting, planned, outlook, control)
+        record = _record(setting, digest(planned.plan), _roll_out(setting, outlook.desired, rollout))
+        _remember(world, desired, record)
     return record
 
 
 def _suspended(setting: _Setting, desired: Desired, suspension: Suspension) -> Record:
     """A run that ends at once. It is not even recorded: nothing at all is written."""
-    world, run = setting.world, setting.run
-    check_identity(world.garden, desired.overlay.garden.identity)
-    message = f"the overlay is suspended {suspension}; `gitops resume {run.overlay}` lets it go on"
-    result = not_begun(desired, RunOutcome.WAITING, message)
-    return Record(run.overlay, run.revision, "", run.trigger, result, run.started, world.clock.now())
+    check_identity(setting.world.garden, desired.overlay.garden.identity)
+    message = f"the overlay is suspended {suspension}; `gitops resume {desired.overlay.name}` lets it go on"
+    return _record(setting, "", not_begun(desired, RunOutcome.WAITING, message))
 
 
-def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result:
-    world, run, pace = setting.world, setting.run, setting.pace
-    desired = outlook.desired
-    rules = Rules(
-        desired.overlay, pruning(desired), pace.poll, control, revision=run.revision, digest=digest(planned.plan)
+def _look(setting: _Setting, desired: Desired) -> tuple[Planned, Outlook]:
+    planned, outlook = plan(setting.world, desired)
+    setting.observer.planned(setting.run, planned, outlook)
+    planned.require_permission()
+    return planned, outlook
+
+
+def _looked_at(outlook: Outlook) -> datetime | None:
+    """When the garden was read, by its own clock; None where nothing is declared in it."""
+    return min((seen.server_time for seen in outlook.shoots.values()), default=None)
+
+
+def _record(setting: _Setting, plan_digest: str, result: Result) -> Record:
+    run = setting.run
+    return Record(
+        overlay=run.overlay,
+        revision=run.revision,
+        digest=plan_digest,
+        trigger=run.trigger,
+        result=result,
+        started=run.started,
+        finished=setting.world.clock.now(),
     )
-    rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
+
+
+def _remember(world: World, desired: Desired, record: Record) -> None:
+    """Keep the record where it tells anything; read and written while no other run does either."""
+    before = load_records(world.garden, desired.overlay)
+    if tells_news(record, before):
+        save_record(world.garden, desired.overlay, record, before)
+
+
+def _rollout(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Rollout:
+    desired, revision = outlook.desired, setting.run.revision
+    poll, prune = setting.pace.poll, pruning(desired)
+    rules = Rules(desired.overlay, prune, poll, control, revision=revision, digest=digest(planned.plan))
+    return Rollout(desired, outlook.shoots, rules, setting.world.clock.now(), outlook.registrations)
+
+
+def _nothing_to_do(setting: _Setting, rollout: Rollout) -> Result | None:
+    """The result of a rollout that asks for nothing and waits for nobody; None where it does."""
+    if rollout.actions(setting.world.clock.now()) or not rollout.over:
+        return None
+    setting.observer.moved(setting.run, rollout)
+    return rollout.result()
+
+
+def _roll_out(setting: _Setting, desired: Desired, rollout: Rollout) -> Result:
+    world, run, pace = setting.world, setting.run, setting.pace
+
+    def moved(rollout: Rollout) -> None:
+        setting.lease.check()  # without the lease, nothing that is said about any shoot is of use
+        setting.observer.moved(run, rollout)
+
     watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
     effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(
-            rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: setting.observer.moved(run, moved)
-        )
+        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved)
     return rollout.result()
 
 

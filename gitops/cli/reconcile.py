@@ -66,12 +66,21 @@ def reconcile_options(function: F) -> F:
     """Everything that a command takes which runs a rollout, handed over as `source`, `where` and `how`."""
 
     @functools.wraps(function)
-    def with_how(*, output: str, deadline: timedelta | None, poll_interval: timedelta, **others: Any) -> Any:
-        return function(how=How(output, Pace(poll_interval, deadline)), **others)
+    def with_how(
+        *,
+        output: str,
+        deadline: timedelta | None,
+        poll_interval: timedelta,
+        lock_timeout: timedelta,
+        **others: Any,
+    ) -> Any:
+        return function(how=How(output, Pace(poll_interval, deadline, lock_timeout)), **others)
 
     between = "Time between two looks at something that is being waited for."
-    poll = timedelta(seconds=5)
+    wait = "Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case."
+    poll, once = timedelta(seconds=5), timedelta(0)
     options = (
+        click.option("--lock-timeout", type=Duration(zero=True), default=once, show_default="0s", help=wait),
         click.option("--poll-interval", type=Duration(), default=poll, show_default="5s", help=between),
         click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is."),
         output_option("text", "json"),
@@ -128,6 +137,9 @@ class _Terminal(Observer):
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         del run, outlook
         click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
+
+    def waiting(self, run: Run, holder: str) -> None:
+        click.echo(f"another run is at work on {run.overlay}: waiting for {holder}", err=True)
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         del run

@@ -18,6 +18,7 @@ from gitops.control.revision import choose_revision
 from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
+from gitops.lease.leasing import Leasing
 from gitops.pipeline import Pace, World, plan, reconcile
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
@@ -40,10 +41,12 @@ class Fleet(ABC):
 
     Attributes:
         client: the garden, as an administrator.
+        leasing: how runs take the overlay's lease.
         before: the spec of each Shoot before the pipeline ever ran, by name.
     """
 
     client: Client
+    leasing: Leasing
     poll: timedelta
 
     def __init__(self, folder: Path, namespace: str, identity: str, names: Sequence[str] = NAMES) -> None:
@@ -113,7 +116,7 @@ class Fleet(ABC):
                 replace(world, threads=threads),
                 chosen.desired,
                 trigger=trigger,
-                pace=Pace(self.poll, deadline, listen),
+                pace=Pace(self.poll, deadline, listen=listen),
                 control=chosen.control,
             )
 
