@@ -4,9 +4,9 @@
     ├── InvalidInput          what git declares is wrong: violations with file, line, object and rule
     ├── SourceError           the commit cannot be read: no repository, unknown revision, git failed
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
-    │   ├── Suspended         somebody asked for nothing to be written now
     │   ├── LeaseHeld         another run is at work on the overlay
     │   ├── LeaseLost         another run may be at work by now, so that ours writes nothing any more
+    │   ├── Suspended         somebody asked for nothing to be written now
     │   └── Untrusted         the commit does not carry the signature that is required
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
@@ -70,6 +70,14 @@ class Refused(GitopsError):  # noqa: N818
     """We could, and must not."""
 
 
+class LeaseHeld(Refused):
+    """Another run is at work on the overlay, and this one has waited for it as long as it may."""
+
+
+class LeaseLost(Refused):
+    """Another run may be at work on the overlay by now, so that this one must not write any more."""
+
+
 class Suspended(Refused):
     """Somebody asked for nothing to be written now.
 
@@ -80,14 +88,6 @@ class Suspended(Refused):
     def __init__(self, message: str, *, shoot: str | None) -> None:
         self.shoot = shoot
         super().__init__(message)
-
-
-class LeaseHeld(Refused):
-    """Another run is at work on the overlay, and this one has waited for it as long as it may."""
-
-
-class LeaseLost(Refused):
-    """Another run may be at work on the overlay by now, so that this one must not write any more."""
 
 
 class Untrusted(Refused):

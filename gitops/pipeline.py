@@ -180,41 +180,42 @@ class _Setting:
     observer: Observer
     lease: Lease
 
-    def held(self) -> AbstractContextManager[None]:
-        """While it is our turn to write."""
+    def holding(self) -> AbstractContextManager[None]:
+        """The lease is held while the block runs."""
         return self.lease.held(self.pace.lock_timeout, lambda holder: self.observer.waiting(self.run, holder))
 
 
 def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
-    world, lease = setting.world, setting.lease
+    world, run, lease = setting.world, setting.run, setting.lease
     before = load_records(world.garden, desired.overlay)
     control = control or load_control(world.garden, desired.overlay)
     if control.suspension is not None:
         return _suspended(setting, desired, control.suspension)
     if hold := control.hold_on(desired.revision):
-        raise Refused(f"{hold}; `gitops resume {desired.overlay.name}` takes that back")
+        raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
     planned, outlook = _look(setting, desired)
-    if result := _nothing_to_do(setting, _rollout(setting, planned, outlook, control)):
-        record = _record(setting, digest(planned.plan), result)
+    if result := _nothing_to_do(setting, planned, outlook, control):
+        record = _record(setting, planned, result)
         if tells_news(record, before):
-            with setting.held():
+            with setting.holding():
                 _remember(world, desired, record)
         return record
-    with setting.held():
+    with setting.holding():
         if not lease.undisturbed_since(_looked_at(outlook)):
-            planned, outlook = _look(setting, desired)
             control = load_control(world.garden, desired.overlay)
-        rollout = _rollout(setting, planned, outlook, control)
-        record = _record(setting, digest(planned.plan), _roll_out(setting, outlook.desired, rollout))
+            planned, outlook = _look(setting, desired)
+        record = _record(setting, planned, _roll_out(setting, planned, outlook, control))
         _remember(world, desired, record)
     return record
 
 
 def _suspended(setting: _Setting, desired: Desired, suspension: Suspension) -> Record:
     """A run that ends at once. It is not even recorded: nothing at all is written."""
-    check_identity(setting.world.garden, desired.overlay.garden.identity)
-    message = f"the overlay is suspended {suspension}; `gitops resume {desired.overlay.name}` lets it go on"
-    return _record(setting, "", not_begun(desired, RunOutcome.WAITING, message))
+    world, run = setting.world, setting.run
+    check_identity(world.garden, desired.overlay.garden.identity)
+    message = f"the overlay is suspended {suspension}; `gitops resume {run.overlay}` lets it go on"
+    result = not_begun(desired, RunOutcome.WAITING, message)
+    return Record(run.overlay, run.revision, "", run.trigger, result, run.started, world.clock.now())
 
 
 def _look(setting: _Setting, desired: Desired) -> tuple[Planned, Outlook]:
@@ -229,12 +230,12 @@ def _looked_at(outlook: Outlook) -> datetime | None:
     return min((seen.server_time for seen in outlook.shoots.values()), default=None)
 
 
-def _record(setting: _Setting, plan_digest: str, result: Result) -> Record:
+def _record(setting: _Setting, planned: Planned, result: Result) -> Record:
     run = setting.run
     return Record(
         overlay=run.overlay,
         revision=run.revision,
-        digest=plan_digest,
+        digest=digest(planned.plan),
         trigger=run.trigger,
         result=result,
         started=run.started,
@@ -250,27 +251,36 @@ def _remember(world: World, desired: Desired, record: Record) -> None:
 
 
 def _rollout(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Rollout:
-    desired, revision = outlook.desired, setting.run.revision
-    poll, prune = setting.pace.poll, pruning(desired)
-    rules = Rules(desired.overlay, prune, poll, control, revision=revision, digest=digest(planned.plan))
+    desired, run = outlook.desired, setting.run
+    rules = Rules(
+        desired.overlay,
+        pruning(desired),
+        setting.pace.poll,
+        control,
+        revision=run.revision,
+        digest=digest(planned.plan),
+    )
     return Rollout(desired, outlook.shoots, rules, setting.world.clock.now(), outlook.registrations)
 
 
-def _nothing_to_do(setting: _Setting, rollout: Rollout) -> Result | None:
+def _nothing_to_do(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result | None:
     """The result of a rollout that asks for nothing and waits for nobody; None where it does."""
+    rollout = _rollout(setting, planned, outlook, control)
     if rollout.actions(setting.world.clock.now()) or not rollout.over:
         return None
     setting.observer.moved(setting.run, rollout)
     return rollout.result()
 
 
-def _roll_out(setting: _Setting, desired: Desired, rollout: Rollout) -> Result:
+def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result:
     world, run, pace = setting.world, setting.run, setting.pace
+    desired = outlook.desired
 
     def moved(rollout: Rollout) -> None:
         setting.lease.check()  # without the lease, nothing that is said about any shoot is of use
         setting.observer.moved(run, rollout)
 
+    rollout = _rollout(setting, planned, outlook, control)
     watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
     effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None

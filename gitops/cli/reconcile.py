@@ -67,20 +67,16 @@ def reconcile_options(function: F) -> F:
 
     @functools.wraps(function)
     def with_how(
-        *,
-        output: str,
-        deadline: timedelta | None,
-        poll_interval: timedelta,
-        lock_timeout: timedelta,
-        **others: Any,
+        *, output: str, deadline: timedelta | None, poll_interval: timedelta, lock_timeout: timedelta, **others: Any
     ) -> Any:
         return function(how=How(output, Pace(poll_interval, deadline, lock_timeout)), **others)
 
+    other = "Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case."
+    lock = Duration(zero=True)
     between = "Time between two looks at something that is being waited for."
-    wait = "Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case."
-    poll, once = timedelta(seconds=5), timedelta(0)
+    poll = timedelta(seconds=5)
     options = (
-        click.option("--lock-timeout", type=Duration(zero=True), default=once, show_default="0s", help=wait),
+        click.option("--lock-timeout", type=lock, default=timedelta(0), show_default="0s", help=other),
         click.option("--poll-interval", type=Duration(), default=poll, show_default="5s", help=between),
         click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is."),
         output_option("text", "json"),
