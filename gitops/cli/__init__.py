@@ -12,9 +12,11 @@ from gitops.cli.exits import Exit, run
 from gitops.cli.hook import hook
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.manifests import manifests
 from gitops.cli.migrate import migrate
 from gitops.cli.nodes import explain, preflight, verify
 from gitops.cli.offline import render, schema, validate
+from gitops.cli.password import password
 from gitops.cli.policy import policy
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
@@ -47,12 +49,14 @@ for _command in (
     explain,
     image_vector,
     promote,
+    manifests,
     schema,
     sandbox,
     policy,
     migrate,
     serve,
     hook,
+    password,
 ):
     gitops.add_command(_command)
 

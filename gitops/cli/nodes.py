@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -27,8 +27,6 @@ from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError, Refused
-from gitops.gardener.shoot_gate import shoot_gate
-from gitops.gardener.shoot_record import read_record
 from gitops.kube.cluster import Access
 from gitops.live.garden import check_identity, observe_garden
 from gitops.live.nodes import observe_node_work
@@ -38,14 +36,14 @@ from gitops.manifest import Manifest, Target, get
 from gitops.nri.placement.verification import verify as verify_scene
 from gitops.nri.prerequisites.facts import static_cpu_pools
 from gitops.nri.prerequisites.ledger import read_ledger
-from gitops.nri.resolution import is_policy
 from gitops.pipeline import World
 from gitops.pipeline import plan as make_plan
 from gitops.plan.document import digest
-from gitops.plan.observed import Inside, Observed
+from gitops.plan.observed import Inside
 from gitops.record.store import load_records
 from gitops.report.control import controlled
 from gitops.report.explain import Explanation, explain_document, explain_text
+from gitops.report.explaining import gates, has_policies
 from gitops.report.placement import ShootPlacement, placement_document
 from gitops.report.placement_page import placement_html
 from gitops.report.placement_picture import placement_svg
@@ -54,8 +52,6 @@ from gitops.report.preflight import ShootPreflight, is_ready, preflight_document
 from gitops.report.status import overlay_status
 from gitops.rollout.preflight import preflight as look_at_nodes
 from gitops.rollout.preflight import remembered
-from gitops.rollout.step import object_gate
-from gitops.verdict import Verdict
 
 _POLICIES = ("config.nri/v1alpha1", "BalloonsPolicy")
 _words = click.argument("words", nargs=-1, metavar="[OVERLAY] [SHOOT]")
@@ -118,7 +114,7 @@ def verify(words: tuple[str, ...], source: Source, where: Where, output: str) ->
     """
     desired, targets = _chosen(source, words)
     if len(targets) > 1:
-        targets = [target for target in targets if _has_policies(desired, target)]
+        targets = [target for target in targets if has_policies(desired, target)]
     with where.opened(desired) as world:
         live = _live(world, desired)
         with ThreadPoolExecutor(world.threads) as pool:
@@ -211,25 +207,12 @@ def _explanation(world: World, chosen: Chosen, target: Target) -> Explanation:
         target,
         next(status for status in standing.shoots if status.shoot == target),
         changes,
-        tuple(_gates(desired, target, seen)),
+        tuple(gates(desired, target, seen)),
         desired.overlay.prerequisites,
         _known_of_nodes(world, desired, target, seen.shoot),
-        _placement(world, desired, target, seen.shoot) if _has_policies(desired, target) else None,
+        _placement(world, desired, target, seen.shoot) if has_policies(desired, target) else None,
         control,
     )
-
-
-def _has_policies(desired: Desired, target: Target) -> bool:
-    return any(is_policy(manifest) for manifest in desired.shoots[target].objects.values())
-
-
-def _gates(desired: Desired, target: Target, seen: Observed) -> Iterator[tuple[str, Verdict]]:
-    if seen.shoot is not None:
-        record = read_record(seen.shoot)
-        yield f"Shoot {target}", shoot_gate(seen.shoot, changed_at=record.changed_at if record else None)
-    if isinstance(seen.inside, Inside):
-        for ref in desired.shoots[target].objects:
-            yield str(ref), object_gate(ref, seen.inside)
 
 
 def _known_of_nodes(world: World, desired: Desired, target: Target, shoot: Manifest | None) -> ShootPreflight:

@@ -13,6 +13,7 @@ from html import escape
 from gitops.nri.cpu_topology import CpuTopology
 from gitops.nri.cpuset import cpuset_text
 from gitops.nri.placement.told import Balloon, Told
+from gitops.report.cpu_layout import UNKNOWN_MACHINE, NumaCpus, cpu_layout, letter
 from gitops.report.placement import ShootPlacement, balloons_of, containers_of
 from gitops.report.words import counted, printable
 
@@ -20,7 +21,6 @@ WIDTH = 1200
 _MARGIN, _CELL, _GAP, _PAD, _LINE, _TITLE = 20, 22, 5, 10, 17, 18
 _SHOWN = 8
 """Containers named per balloon; of more it is said how many there are."""
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _COLOURS = ("#f0b429", "#7cc4f0", "#6fcfae", "#f5ec7a", "#b7c9f2", "#f29f67", "#e3a6c8", "#cccccc", "#b5e08c")
 _HATCHES = ("", "M0 6L6 0", "M0 0L6 6", "M0 3H6", "M3 0V6")
 _STYLE = (
@@ -97,22 +97,16 @@ def _patterns() -> str:
 
 def _looks(balloons: Sequence[Balloon]) -> dict[str, _Look]:
     return {
-        balloon.name: _Look(_letter(number), f"url(#b{number % (len(_COLOURS) * len(_HATCHES))})")
+        balloon.name: _Look(letter(number), f"url(#b{number % (len(_COLOURS) * len(_HATCHES))})")
         for number, balloon in enumerate(balloons)
     }
-
-
-def _letter(number: int) -> str:
-    """A to Z, then A2 to Z2."""
-    round_, letter = divmod(number, len(_LETTERS))
-    return f"{_LETTERS[letter]}{round_ + 1 if round_ else ''}"
 
 
 def _node(name: str, told: Told, topology: CpuTopology | None) -> Block:
     balloons = balloons_of(told)
     looks = _looks(balloons)
     known = frozenset().union(*(balloon.cpus | balloon.shared for balloon in balloons))
-    machine = topology or CpuTopology((), (), ())
+    machine = topology or UNKNOWN_MACHINE
     drawn = _machine(machine, known, {cpu: balloon.name for balloon in balloons for cpu in balloon.cpus}, looks)
     legend = _legend(balloons, told, looks)
     source = f"told by the plugin's {told.voice.value}"
@@ -132,56 +126,24 @@ def _machine(
     machine: CpuTopology, known: frozenset[int], owners: Mapping[int, str], looks: Mapping[str, _Look]
 ) -> Block:
     """Packages from left to right as far as they fit, then below."""
-    everything = machine.cpus | known
-    groups = _parts(machine.packages, everything)
+    threads = max(1, max((len(core) for core in machine.cores), default=1))
     boxes = [
-        _boxed(
-            f"package {number}" if machine.packages else "CPUs",
-            [_numa(at, machine, numa & package, owners, looks) for at, numa in _numbered(machine, package)],
-            "box",
-        )
-        for number, package in enumerate(groups)
+        _boxed(package.title, [_numa(numa, threads, owners, looks) for numa in package.nodes], "box")
+        for package in cpu_layout(machine, known)
     ]
     return _flow(boxes, WIDTH)
 
 
-def _numbered(machine: CpuTopology, package: frozenset[int]) -> list[tuple[int | None, frozenset[int]]]:
-    """NUMA nodes of a package with their numbers, and what is in none."""
-    inside = [(number, numa) for number, numa in enumerate(machine.nodes) if numa & package]
-    rest = package - frozenset().union(*(numa for _, numa in inside))
-    return [*inside, *([(None, rest)] if rest else [])]
-
-
-def _numa(
-    number: int | None,
-    machine: CpuTopology,
-    cpus: frozenset[int],
-    owners: Mapping[int, str],
-    looks: Mapping[str, _Look],
-) -> Block:
-    cores = [_core(core & cpus, owners, looks) for core in _cores_of(machine, cpus)]
-    columns = 16 // max(1, max((len(core) for core in machine.cores), default=1))
-    room = max(columns, 4) * (max((core.width for core in cores), default=0) + _GAP)
+def _numa(numa: NumaCpus, threads: int, owners: Mapping[int, str], looks: Mapping[str, _Look]) -> Block:
+    cores = [_core(core, owners, looks) for core in numa.cores]
+    room = max(16 // threads, 4) * (max((core.width for core in cores), default=0) + _GAP)
     flow = _flow(cores, room)
-    return _boxed("" if number is None else f"NUMA node {number}", [flow], "numa")
+    return _boxed("" if numa.number is None else f"NUMA node {numa.number}", [flow], "numa")
 
 
-def _parts(sets: Sequence[frozenset[int]], cpus: frozenset[int]) -> list[frozenset[int]]:
-    """What each of the sets has of the CPUs, where it has any; what is in none of them comes last, together."""
-    inside = [part & cpus for part in sets if part & cpus]
-    rest = cpus - frozenset().union(*inside)
-    return [*inside, *([rest] if rest else [])]
-
-
-def _cores_of(machine: CpuTopology, cpus: frozenset[int]) -> list[frozenset[int]]:
-    """Cores by their CPUs; a CPU of which no core is known is one of its own."""
-    known = frozenset().union(*machine.cores)
-    return [*_parts(machine.cores, cpus & known), *(frozenset({cpu}) for cpu in sorted(cpus - known))]
-
-
-def _core(cpus: frozenset[int], owners: Mapping[int, str], looks: Mapping[str, _Look]) -> Block:
+def _core(cpus: Sequence[int], owners: Mapping[int, str], looks: Mapping[str, _Look]) -> Block:
     cells = []
-    for at, cpu in enumerate(sorted(cpus)):
+    for at, cpu in enumerate(cpus):
         owner = owners.get(cpu, "")
         look = looks.get(owner, _Look("", "#fff"))
         left = 2 + at * _CELL

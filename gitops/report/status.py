@@ -94,6 +94,14 @@ def overlay_status(
     return OverlayStatus(plan.overlay, plan.revision, shoots, last)
 
 
+def shoot_status(
+    desired: Desired, observed: Mapping[Target, Observed], plan: ShootPlan, last: Mapping[str, Any] | None
+) -> ShootStatus:
+    """Where one shoot stands; the arguments are those of `overlay_status`, but for its own part of the plan."""
+    outcomes = _last_outcomes(last) if last is not None else _NO_OUTCOMES
+    return _shoot_status(plan, desired.shoots[plan.shoot].wave, step_of(desired, observed, plan), outcomes)
+
+
 def status_document(status: OverlayStatus) -> dict[str, Any]:
     """The answer of `status -o json`."""
     last = status.last

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gitops.kube.cluster import Access
 from gitops.live.nodes import observe_node_work
@@ -43,6 +43,16 @@ def remembered(effects: Effects, target: Target) -> Preflight:
         GitopsError: the shoot cannot be read.
     """
     return _told(_observed(effects, target), None)
+
+
+def known_nodes(inside: Inside, now: datetime) -> Preflight:
+    """What is known of the nodes of a shoot that was observed with its `node_work`.
+
+    Args:
+        inside: the shoot.
+        now: when the garden was read last, by its clock.
+    """
+    return _told(situation(inside, now), None)
 
 
 def preflight(effects: Effects, target: Target, *, poll: timedelta, timeout: timedelta) -> Preflight:

@@ -51,11 +51,11 @@ def operation(state: str, progress: int = 100, description: str = "") -> Manifes
 SUCCEEDED = operation("Succeeded")
 
 
-def overlay_of(waves: Sequence[str], *, soak: timedelta = timedelta(0), at_once: int = 1) -> Overlay:
+def overlay_of(waves: Sequence[str], *, soak: timedelta = timedelta(0), at_once: int = 1, name: str = "dev") -> Overlay:
     """An overlay with waves that allow no failure."""
     garden = Garden("landscape-dev", ("garden-local",))
     steps = (Wave(wave, None, Concurrency(at_once, Unit.SHOOTS), 0, soak, 0) for wave in waves)
-    return Overlay("dev", "overlays/dev/overlay.yaml", garden, (), tuple(steps))
+    return Overlay(name, f"overlays/{name}/overlay.yaml", garden, (), tuple(steps))
 
 
 def desired_of(overlay: Overlay, sizes: Mapping[str, int]) -> Desired:
@@ -75,9 +75,9 @@ def desired_of(overlay: Overlay, sizes: Mapping[str, int]) -> Desired:
     return Desired(overlay, REVISION, dict(sorted(shoots.items())), ())
 
 
-def live_shoot(desired: DesiredShoot, status: Manifest, purpose: str = "testing") -> Manifest:
+def live_shoot(desired: DesiredShoot, status: Manifest, purpose: str = "testing", overlay: str = "dev") -> Manifest:
     """A Shoot that this overlay wrote once; another purpose than `testing` is drift."""
-    shoot = copy.deepcopy(new_shoot(desired.shoot, terms_of(desired, "dev")))
+    shoot = copy.deepcopy(new_shoot(desired.shoot, terms_of(desired, overlay)))
     shoot["metadata"] |= {"generation": 1, "resourceVersion": "1", "uid": "0"}
     shoot["spec"]["purpose"] = purpose
     return {**shoot, "status": status}
@@ -95,7 +95,7 @@ class Landscape:
 
     def __init__(self, desired: Desired, drifted: Mapping[Target, Sequence[Manifest]]) -> None:
         self.shoots: dict[Target, Manifest] = {
-            target: live_shoot(shoot, SUCCEEDED, "evaluation" if target in drifted else "testing")
+            target: live_shoot(shoot, SUCCEEDED, "evaluation" if target in drifted else "testing", desired.overlay.name)
             for target, shoot in desired.shoots.items()
         }
         self.refusals: dict[Target, GitopsError] = {}
@@ -107,10 +107,13 @@ class Landscape:
 
     def rollout(self) -> Rollout:
         """A rollout over what is there now."""
-        unlooked = Unobserved("nothing is declared inside it")
-        observed = {target: Observed(shoot, self._now, unlooked) for target, shoot in self.shoots.items()}
         rules = Rules(self._desired.overlay, Prune.ALLOWED, timedelta(seconds=5))
-        return Rollout(self._desired, observed, rules, self._now)
+        return Rollout(self._desired, self.observed(), rules, self._now)
+
+    def observed(self) -> dict[Target, Observed]:
+        """What there is to see of every shoot."""
+        unlooked = Unobserved("nothing is declared inside it")
+        return {target: Observed(shoot, self._now, unlooked) for target, shoot in self.shoots.items()}
 
     def run(self, rollout: Rollout, on_change: Callable[[Rollout], None]) -> None:
         """Carry it out to its end."""

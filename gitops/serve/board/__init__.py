@@ -1,0 +1,32 @@
+"""The dashboard: what there is to see of every overlay, as pages that only read.
+
+Board       hears of runs, and hands out views that never change
+ViewAccess  who may look
+routes      the pages, for a Starlette app
+"""
+
+from gitops.serve.board.access import (
+    Everybody,
+    PasswordFile,
+    ThisMachine,
+    TokenFile,
+    TrustedProxy,
+    ViewAccess,
+    is_loopback,
+)
+from gitops.serve.board.board import Board
+from gitops.serve.board.events import Streams
+from gitops.serve.board.pages import routes
+
+__all__ = [
+    "Board",
+    "Everybody",
+    "PasswordFile",
+    "Streams",
+    "ThisMachine",
+    "TokenFile",
+    "TrustedProxy",
+    "ViewAccess",
+    "is_loopback",
+    "routes",
+]

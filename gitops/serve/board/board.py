@@ -1,0 +1,352 @@
+"""The board: hears of every run, and hands out what there is to see as values that never change.
+
+The run's thread only notes where its rollout is; a view is made when somebody asks, and the same one is handed to all
+who ask within a moment. So neither many readers nor a slow one can hold up a rollout.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from gitops.clock import Clock, SystemClock
+from gitops.desired.compose import Desired
+from gitops.errors import GitopsError
+from gitops.manifest import Target, get
+from gitops.observer import Observer, Run
+from gitops.plan.changes import WavePlan
+from gitops.plan.document import digest
+from gitops.plan.outlook import Outlook
+from gitops.plan.planning import Planned
+from gitops.record.record import Record, outcomes, record_document
+from gitops.record.store import Stored
+from gitops.report.explain import Explanation
+from gitops.report.explaining import explain_begun, explain_left, explain_planned
+from gitops.rollout.rollout import Rollout, WaveOutcome
+from gitops.rollout.track import Track
+from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
+from gitops.serve.board.views import Commit, OverlayView, PlanNow, RunNow, Trouble
+from gitops.serve.progress import SOAKING, UNDER_WAY, Progress, ShootState, WaveState
+
+HISTORY = 50
+"""Runs remembered in brief, and commits."""
+CONTAINERS = 50_000
+"""Containers of one overlay whose place is remembered; of shoots beyond that `gitops verify` tells."""
+MESSAGE = 4_000
+"""Characters of an error that are kept."""
+_A_MOMENT = 0.3
+"""Seconds for which one view of a run serves all."""
+
+
+@dataclass
+class _Entry:
+    """One overlay; changed under the board's lock, and replaced rather than changed wherever a view refers to it."""
+
+    view: OverlayView
+    """As it is but for the rollout that is under way."""
+    outlook: Outlook | None = None
+    """What the run that is under way goes by; it holds secrets, and is let go of when the run ends."""
+    progress: Progress | None = None
+    """Of the run that is under way; None where none has a rollout."""
+    last: Mapping[str, Any] | None = None
+    """The last record, by contract."""
+    containers: int = 0
+    shown: OverlayView | None = None
+    shown_at: float = 0.0
+    moved: int = 0
+    """The version at which the rollout moved last."""
+
+    def run(self, run: Run) -> RunNow | None:
+        """The run that is under way, if it is this one."""
+        now = self.view.run
+        return now if now is not None and now.id == run.id else None
+
+
+class Board(Observer):
+    """What is known of every overlay. Any number of threads may tell it things and ask it."""
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        containers: int = CONTAINERS,
+    ) -> None:
+        """Make an empty board.
+
+        Args:
+            clock: the runs' own, for what is said of times; None is the machine's.
+            monotonic: seconds by which views are shared.
+            containers: of how many containers of one overlay the place is remembered.
+        """
+        self.clock: Clock = clock or SystemClock()
+        self._monotonic = monotonic
+        self._containers = containers
+        self._lock = threading.RLock()
+        self._entries: dict[str, _Entry] = {}
+        self._version = 0
+        self._closed = threading.Event()
+
+    # What runs tell.
+
+    def began(self, run: Run, desired: Desired) -> None:
+        """A run looks at the world."""
+        labels = {target: _labels(shoot.shoot) for target, shoot in desired.shoots.items()}
+        rules = {wave.name: rules_text(wave) for wave in desired.overlay.waves}
+        now = RunNow(run.id, run.revision, run.trigger, run.started)
+        with self._lock:
+            entry = self._entry(run.overlay)
+            entry.outlook = entry.progress = None
+            self._show(entry, run=now, labels=labels, rules=rules)
+
+    def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
+        """It knows what it would do."""
+        plan = PlanNow(planned.plan, digest(planned.plan), self.clock.now(), planned.problems)
+        with self._lock:
+            entry = self._entry(run.overlay)
+            if (now := entry.run(run)) is None:
+                return
+            entry.outlook, entry.progress, entry.containers = outlook, Progress(), 0
+            waves = entry.view.waves or tuple(map(_not_started, planned.plan.waves))
+            self._show(entry, run=replace(now, planned=True), plan=plan, known={}, waves=waves)
+
+    def moved(self, run: Run, rollout: Rollout) -> None:
+        """Note where it is."""
+        entry = self._entries.get(run.overlay)
+        if entry is None or entry.progress is None or entry.run(run) is None:
+            return
+        if done := entry.progress.moved(rollout):
+            self._explain(entry, done)
+        with self._lock:
+            self._version += 1
+            entry.moved = self._version
+
+    def ended(self, run: Run, record: Record) -> None:
+        """It came to its end."""
+        document = record_document(record)
+        entry = self._entry(run.overlay)
+        self._explain_rest(entry)
+        with self._lock:
+            before, entry.last, entry.progress = entry.last, document, None
+            self._show(
+                entry,
+                run=None,
+                trouble=None,
+                last=last_run(document),
+                waves=waves_of(document),
+                garden=garden_of(document),
+                history=_with_news(entry.view.history, document, before),
+            )
+
+    def failed(self, run: Run, error: GitopsError) -> None:
+        """It could not go on."""
+        now, message = self.clock.now(), str(error)[:MESSAGE]
+        entry = self._entry(run.overlay)
+        if entry.run(run) is not None:
+            self._explain_rest(entry)
+            with self._lock:
+                shown = self._view(entry)  # a rollout that was broken off stays as far as it came
+                entry.progress = None
+                self._show(entry, run=None, waves=tuple(map(_at_rest, shown.waves)), garden=shown.garden)
+        with self._lock:
+            before = entry.view.trouble
+            trouble = Trouble(message, run.revision, now, now, 1)
+            if before is not None and before.message == message:
+                trouble = replace(before, revision=run.revision, last=now, times=before.times + 1)
+            self._show(entry, trouble=trouble)
+
+    # What the process tells.
+
+    def remember(self, overlay: str, stored: Stored | None) -> None:
+        """Begin with what the garden's record says; None where there is none. Later runs know better."""
+        with self._lock:
+            entry = self._entry(overlay)
+            if stored is None or entry.last is not None:
+                return
+            entry.last = stored.last
+            self._show(
+                entry,
+                last=last_run(stored.last),
+                waves=entry.view.waves or waves_of(stored.last),
+                garden=entry.view.garden or garden_of(stored.last),
+                history=(*entry.view.history, *stored.history)[:HISTORY],
+            )
+
+    def failed_before(self, overlay: str, revision: str, error: Exception) -> None:
+        """What kept a run from beginning, such as a commit that cannot be composed.
+
+        Args:
+            overlay: whose run.
+            revision: the commit; empty where not even that is known.
+            error: in words for people, without secrets.
+        """
+        self.failed(Run("", overlay, revision, "", self.clock.now()), GitopsError(str(error)))
+
+    def committed(self, overlay: str, revision: str, subject: str, author: str = "") -> None:
+        """Say what people call a revision."""
+        with self._lock:
+            entry = self._entry(overlay)
+            commits = {**entry.view.commits, revision: Commit(subject[:500], author[:200])}
+            self._show(entry, commits=dict(list(commits.items())[-HISTORY:]))
+
+    def scheduled(self, overlay: str, next_at: datetime | None) -> None:
+        """When the schedule starts the next run; None where nothing is scheduled."""
+        with self._lock:
+            self._show(self._entry(overlay), next_at=next_at)
+
+    def queued(self, overlay: str, triggers: Collection[str]) -> None:
+        """What asked for a run that has not begun, such as `push`; empty when nothing waits."""
+        with self._lock:
+            self._show(self._entry(overlay), queued=tuple(triggers))
+
+    def notices(self, overlay: str, notices: tuple[str, ...]) -> None:
+        """What people have asked of this overlay's rollout, one sentence each."""
+        with self._lock:
+            self._show(self._entry(overlay), notices=notices)
+
+    def keep(self, overlays: Collection[str]) -> None:
+        """Forget every other overlay: git declares it no longer."""
+        with self._lock:
+            for name in self._entries.keys() - set(overlays):
+                del self._entries[name]
+                self._version += 1
+
+    def close(self) -> None:
+        """End every stream of events: the process shuts down."""
+        self._closed.set()
+
+    # What readers ask.
+
+    @property
+    def closed(self) -> bool:
+        """Whether streams of events must end."""
+        return self._closed.is_set()
+
+    def version(self, overlay: str | None = None) -> int:
+        """A number that grows whenever an overlay has changed, or any of them; 0 for one that is not known."""
+        with self._lock:
+            if overlay is None:
+                return self._version
+            entry = self._entries.get(overlay)
+            return 0 if entry is None else max(entry.view.version, entry.moved)
+
+    def overlay(self, name: str) -> OverlayView | None:
+        """One overlay; None where nothing was ever heard of it."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return None if entry is None else self._view(entry)
+
+    def fleet(self) -> tuple[OverlayView, ...]:
+        """Every overlay, by name."""
+        with self._lock:
+            return tuple(self._view(self._entries[name]) for name in sorted(self._entries))
+
+    def explanation(self, overlay: str, shoot: Target) -> Explanation | None:
+        """Why a shoot is where it is; None where nobody has looked since this process began."""
+        with self._lock:
+            entry = self._entries.get(overlay)
+            if entry is None:
+                return None
+            view, outlook, last = entry.view, entry.outlook, entry.last
+            at = entry.progress.moment if entry.progress is not None else None
+        plan = view.plan.shoots.get(shoot) if view.plan is not None else None
+        if shoot in view.known or outlook is None or plan is None:
+            return view.known.get(shoot)
+        track = at.tracks.get(shoot) if at is not None else None
+        if track is None or not track.started:
+            return explain_planned(plan, outlook, last)
+        return explain_begun(plan, outlook.desired, track)
+
+    def _entry(self, name: str) -> _Entry:
+        with self._lock:
+            if name not in self._entries:
+                self._version += 1
+                self._entries[name] = _Entry(OverlayView(name, self._version))
+            return self._entries[name]
+
+    def _show(self, entry: _Entry, **changes: Any) -> None:
+        """Replace parts of a view."""
+        self._version += 1
+        entry.view = replace(entry.view, version=self._version, **changes)
+        entry.shown = None
+
+    def _view(self, entry: _Entry) -> OverlayView:
+        """What there is to see now, or was a moment ago."""
+        at = entry.progress.moment if entry.progress is not None else None
+        if at is None or entry.view.run is None:
+            return entry.view
+        now = self._monotonic()
+        version = max(entry.view.version, entry.moved)
+        if entry.shown is None or (entry.shown.version < version and now - entry.shown_at >= _A_MOMENT):
+            run = replace(entry.view.run, ending=at.ending)
+            garden = garden_now(at.registrations)
+            entry.shown = replace(entry.view, version=version, run=run, waves=at.waves(), garden=garden)
+            entry.shown_at = now
+        return entry.shown
+
+    def _explain(self, entry: _Entry, tracks: Mapping[Target, Track]) -> None:
+        """Keep what a rollout has learnt of shoots that it is done with."""
+        if entry.outlook is None or entry.view.plan is None:
+            return
+        desired, plans = entry.outlook.desired, entry.view.plan.shoots
+        told = {target: explain_begun(plans[target], desired, track) for target, track in tracks.items()}
+        known = {target: self._within_bounds(entry, explanation) for target, explanation in told.items()}
+        with self._lock:
+            self._show(entry, known={**entry.view.known, **known})
+
+    def _explain_rest(self, entry: _Entry) -> None:
+        """The run is over: keep what is known of every other shoot, and let go of what it was learnt from."""
+        at = entry.progress.moment if entry.progress is not None else None
+        if at is not None:
+            self._explain(entry, at.tracks)
+        if (outlook := entry.outlook) is None or entry.view.plan is None:
+            return
+        rest = (plan for target, plan in entry.view.plan.shoots.items() if target not in entry.view.known)
+        known = {plan.shoot: self._within_bounds(entry, explain_left(plan, outlook)) for plan in rest}
+        with self._lock:
+            entry.outlook = None
+            self._show(entry, known={**entry.view.known, **known})
+
+    def _within_bounds(self, entry: _Entry, explanation: Explanation) -> Explanation:
+        """An explanation without its placement where too much would have to be kept."""
+        placement = explanation.placement
+        if placement is None or placement.verification is None:
+            return explanation
+        found = placement.verification
+        entry.containers += max(len(found.placed), sum(len(told.assignments) for told in found.told.values()))
+        if entry.containers <= self._containers:
+            return explanation
+        why = "this overlay has more containers than the dashboard remembers; `gitops verify` shows them"
+        return replace(explanation, placement=replace(placement, verification=None, unobserved=why, topologies={}))
+
+
+def _with_news(
+    history: tuple[Mapping[str, Any], ...], document: dict[str, Any], before: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any], ...]:
+    """The history with a run that tells anything new, as the garden's record keeps it."""
+    if before is not None and not document["writes"] and outcomes(document) == outcomes(dict(before)):
+        return history
+    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
+    brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
+    return (brief, *history)[:HISTORY]
+
+
+def _not_started(wave: WavePlan) -> WaveState:
+    state = WaveOutcome.NOT_STARTED.value
+    return WaveState(wave.name, state, tuple(ShootState(shoot.shoot, state, 0, "") for shoot in wave.shoots))
+
+
+def _at_rest(wave: WaveState) -> WaveState:
+    """A wave that nobody works on any more."""
+    waiting = WaveOutcome.WAITING.value
+    shoots = (replace(shoot, state=waiting) if shoot.state == UNDER_WAY else shoot for shoot in wave.shoots)
+    state = waiting if wave.state in {UNDER_WAY, SOAKING} else wave.state
+    return replace(wave, state=state, shoots=tuple(shoots), soaking_until=None)
+
+
+def _labels(shoot: Mapping[str, Any]) -> Mapping[str, str]:
+    return {str(key): str(value) for key, value in (get(shoot, "metadata", "labels") or {}).items()}

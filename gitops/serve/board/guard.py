@@ -1,0 +1,69 @@
+"""What stands before every page: who may look, and headers that leave no room for what we did not write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import anyio
+import anyio.to_thread
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gitops.serve.board.access import Asked, Granted, ViewAccess
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+PEER = "gitops.peer"
+"""Key of an ASGI scope: the address at the other end of the connection, for whoever puts another one into `client`,
+as uvicorn does behind a proxy that it trusts."""
+_ASKED_AT_ONCE = 8
+"""Requests whose sender is looked at in the same moment, so that whoever guesses passwords holds up no other work."""
+
+Refusal = Callable[[Request, int], Response]
+"""The page for those who may not look, by its status."""
+
+
+class Guard:
+    """Lets a request through to one route, or not."""
+
+    def __init__(self, app: ASGIApp, access: ViewAccess, refusal: Refusal) -> None:
+        self._app = app
+        self._access = access
+        self._refusal = refusal
+        self._turns = anyio.CapacityLimiter(_ASKED_AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        peer = scope.get(PEER) or (scope.get("client") or ("",))[0]
+        asked = Asked(Headers(scope=scope), peer)
+        found = await anyio.to_thread.run_sync(self._access, asked, limiter=self._turns)
+        if isinstance(found, Granted):
+            scope.setdefault("state", {})["viewer"] = found.viewer
+            await self._app(scope, receive, send_guarded)
+            return
+        response = self._refusal(Request(scope), found.status)
+        for challenge in found.challenges:
+            response.headers.append("WWW-Authenticate", challenge)
+        await response(scope, receive, send_guarded)

@@ -1,0 +1,330 @@
+"""What Prometheus is told. No series is about a single shoot: there may be thousands, and they come and go.
+
+Scrapers cannot sign in as people do, so `/metrics` is not behind the dashboard's access: it names overlays and waves
+and counts the rest. Where even that is too much, let a NetworkPolicy
+admit the scraper only.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from collections import Counter as Counts
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+from starlette.requests import Request as WebRequest
+from starlette.responses import Response as WebResponse
+from starlette.routing import Route
+
+from gitops.clock import Clock, SystemClock
+from gitops.desired.compose import Desired
+from gitops.errors import GitopsError
+from gitops.kube.transport import Request, Response, Transport
+from gitops.manifest import GARDEN, RUNTIME, Target
+from gitops.observer import Observer, Run
+from gitops.plan.changes import Action
+from gitops.plan.outlook import Outlook
+from gitops.plan.planning import Planned
+from gitops.record.record import Record
+from gitops.rollout.rollout import Rollout, RunOutcome
+from gitops.serve.progress import Progress, WaveState, wave_state
+
+_RUN_BUCKETS = (1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400, 43200, 86400)
+_WRITE_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 900)
+_REQUEST_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_TRIGGERS = frozenset({"command", "push", "schedule"})
+_FORGES = frozenset({"github", "gitlab", "gitea", "bitbucket", "generic"})
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+_OUTCOME = 40
+"""Characters of an outcome of a delivery."""
+_LOOK = 0.25
+"""Seconds between two looks for a run's first write."""
+_PENDING = tuple(action.value for action in Action if action is not Action.UNCHANGED)
+ERROR: Final = "Error"
+"""The outcome of a run that could not go on."""
+
+
+@dataclass
+class _Overlay:
+    """What is known of one overlay; its attributes are replaced and never changed."""
+
+    run: str = ""
+    """The one that is under way; empty where none is."""
+    begun: float = 0.0
+    """By the monotonic clock."""
+    looked: float = 0.0
+    wrote: bool = False
+    """Whether the run's first write has been seen."""
+    progress: Progress = field(default_factory=Progress)
+    waves: tuple[WaveState, ...] = ()
+    """As the last run left them."""
+
+
+class Metrics(Observer):
+    """Counts what runs do, and what the process says of itself. Any number of threads may tell it.
+
+    Attributes:
+        registry: what a scrape reads.
+    """
+
+    def __init__(self, clock: Clock | None = None, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """Make one with nothing counted.
+
+        Args:
+            clock: by which timestamps are told; None is the machine's.
+            monotonic: seconds by which durations are told.
+        """
+        self.registry = CollectorRegistry()
+        self._clock: Clock = clock or SystemClock()
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._overlays: dict[str, _Overlay] = {}
+        registry = self.registry
+        self._runs = Counter(
+            "gitops_runs",
+            "Runs that came to their end, or could not go on (outcome Error).",
+            ("overlay", "trigger", "outcome"),
+            registry=registry,
+        )
+        self._duration = Histogram(
+            "gitops_run_duration_seconds",
+            "From the beginning of a run to its end.",
+            ("overlay",),
+            buckets=_RUN_BUCKETS,
+            registry=registry,
+        )
+        self._first_write = Histogram(
+            "gitops_time_to_first_write_seconds",
+            "From the beginning of a run to its first write, of runs that write.",
+            ("overlay",),
+            buckets=_WRITE_BUCKETS,
+            registry=registry,
+        )
+        self._writes = Counter("gitops_writes", "Objects written by runs.", ("overlay",), registry=registry)
+        self._last_run = Gauge(
+            "gitops_last_run_timestamp_seconds",
+            "When the last run came to its end, whatever its outcome.",
+            ("overlay",),
+            registry=registry,
+        )
+        self._last_success = Gauge(
+            "gitops_last_success_timestamp_seconds",
+            "When the last run that converged came to its end.",
+            ("overlay",),
+            registry=registry,
+        )
+        self._in_sync = Gauge(
+            "gitops_in_sync",
+            "1 where the last look found nothing to write, or the last run converged; else 0.",
+            ("overlay",),
+            registry=registry,
+        )
+        self._pending = Gauge(
+            "gitops_pending_changes",
+            "Objects that differ from git, by what is to happen to them; a run that converges leaves 0.",
+            ("overlay", "action"),
+            registry=registry,
+        )
+        self._queue = Gauge(
+            "gitops_queue_depth", "Runs that were asked for and have not begun.", ("overlay",), registry=registry
+        )
+        self._webhooks = Counter(
+            "gitops_webhook_deliveries",
+            "Deliveries of webhooks, by what became of them.",
+            ("forge", "outcome"),
+            registry=registry,
+        )
+        self._requests = Counter(
+            "gitops_api_requests",
+            "Requests to API servers; code is `none` where no answer came.",
+            ("server", "method", "code"),
+            registry=registry,
+        )
+        self._request_duration = Histogram(
+            "gitops_api_request_duration_seconds",
+            "From a request to an API server to its answer.",
+            ("server", "method"),
+            buckets=_REQUEST_BUCKETS,
+            registry=registry,
+        )
+        build = Gauge("gitops_build_info", "Always 1.", ("version", "python"), registry=registry)
+        build.labels(version("shoot-gitops"), platform.python_version()).set(1)
+        registry.register(_Live(self._told))
+
+    def began(self, run: Run, desired: Desired) -> None:
+        """A run is under way."""
+        del desired
+        with self._lock:
+            known = self._overlays.setdefault(run.overlay, _Overlay())
+            known.run, known.begun, known.wrote = run.id, self._monotonic(), False
+            known.progress = Progress()
+
+    def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
+        """What drifted."""
+        del outlook
+        counts = planned.plan.summary()
+        self._in_sync.labels(run.overlay).set(0 if planned.plan.pending else 1)
+        for action in _PENDING:
+            self._pending.labels(run.overlay, action).set(counts[action])
+
+    def moved(self, run: Run, rollout: Rollout) -> None:
+        """Note where it is, and look for the first write now and then."""
+        known = self._overlays.get(run.overlay)
+        if known is None or known.run != run.id:
+            return
+        known.progress.moved(rollout)
+        now = self._monotonic()
+        if not known.wrote and now - known.looked >= _LOOK:
+            known.looked = now
+            before = rollout.registrations.writes if rollout.registrations else 0
+            if before or any(track.writes for track in rollout.tracks.values()):
+                self._wrote(run, known)
+
+    def ended(self, run: Run, record: Record) -> None:
+        """Count it."""
+        outcome = record.result.outcome
+        with self._lock:
+            known = self._overlays.setdefault(run.overlay, _Overlay())
+            known.run, known.waves = "", tuple(map(wave_state, record.result.waves))
+        if record.result.writes and not known.wrote:
+            self._wrote(run, known)
+        self._writes.labels(run.overlay).inc(record.result.writes)
+        self._count(run, outcome.value, record.finished.timestamp(), (record.finished - run.started).total_seconds())
+        if outcome is RunOutcome.CONVERGED:
+            self._last_success.labels(run.overlay).set(record.finished.timestamp())
+            self._in_sync.labels(run.overlay).set(1)
+            for action in _PENDING:
+                self._pending.labels(run.overlay, action).set(0)
+        elif record.result.writes or outcome is not RunOutcome.WAITING:
+            self._in_sync.labels(run.overlay).set(0)
+
+    def failed(self, run: Run, error: GitopsError) -> None:
+        """Count it; shoots are where they were, as far as anybody knows."""
+        del error
+        with self._lock:
+            known = self._overlays.setdefault(run.overlay, _Overlay())
+            if known.run == run.id and known.progress.moment is not None:
+                known.waves = known.progress.moment.waves()
+            known.run = ""
+        now = self._clock.now()
+        self._count(run, ERROR, now.timestamp(), (now - run.started).total_seconds())
+
+    def webhook(self, forge: str, outcome: str) -> None:
+        """A delivery came.
+
+        Args:
+            forge: such as `github`; what is not known is counted as `other`.
+            outcome: one of a few words, such as `accepted` and `refused`; never a text from outside.
+        """
+        self._webhooks.labels(forge if forge in _FORGES else "other", outcome[:_OUTCOME]).inc()
+
+    def queued(self, overlay: str, depth: int) -> None:
+        """So many runs wait."""
+        self._queue.labels(overlay).set(depth)
+
+    def counting(self, transport: Transport, target: Target) -> Transport:
+        """A transport whose requests are counted here.
+
+        Args:
+            transport: carries them.
+            target: which server; all shoots are counted as `shoot`.
+        """
+        server = target if target in {GARDEN, RUNTIME} else "shoot"
+        return _Counting(transport, server, self._requests, self._request_duration, self._monotonic)
+
+    def keep(self, overlays: Collection[str]) -> None:
+        """Drop the series of every other overlay: git declares it no longer."""
+        with self._lock:
+            gone = self._overlays.keys() - set(overlays)
+            for name in gone:
+                del self._overlays[name]
+        labelled = (
+            *(self._runs, self._duration, self._first_write, self._writes, self._last_run, self._last_success),
+            *(self._in_sync, self._pending, self._queue),
+        )
+        for name in gone:
+            for metric in labelled:
+                metric.remove_by_labels({"overlay": name})
+
+    def _wrote(self, run: Run, known: _Overlay) -> None:
+        known.wrote = True
+        self._first_write.labels(run.overlay).observe(self._monotonic() - known.begun)
+
+    def _count(self, run: Run, outcome: str, finished: float, took: float) -> None:
+        trigger = run.trigger if run.trigger in _TRIGGERS else "other"
+        self._runs.labels(run.overlay, trigger, outcome).inc()
+        self._duration.labels(run.overlay).observe(max(took, 0))
+        self._last_run.labels(run.overlay).set(finished)
+
+    def _told(self) -> Mapping[str, tuple[bool, tuple[WaveState, ...]]]:
+        """By overlay, whether a run is under way, and where its waves are."""
+        with self._lock:
+            found = {}
+            for name, known in self._overlays.items():
+                at = known.progress.moment if known.run else None
+                found[name] = (bool(known.run), known.waves if at is None else at.waves())
+            return found
+
+
+class _Live(Collector):
+    """What is looked up when it is asked for, so that a rollout need not count."""
+
+    def __init__(self, told: Callable[[], Mapping[str, tuple[bool, tuple[WaveState, ...]]]]) -> None:
+        self._told = told
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        shoots = GaugeMetricFamily(
+            "gitops_shoots",
+            "Shoots by wave and outcome; UnderWay is of a run that goes on.",
+            labels=("overlay", "wave", "outcome"),
+        )
+        running = GaugeMetricFamily("gitops_run_under_way", "1 while a run is under way.", labels=("overlay",))
+        for overlay, (under_way, waves) in self._told().items():
+            running.add_metric((overlay,), float(under_way))
+            counts: Counts[tuple[str, str]] = Counts()
+            for wave in waves:
+                counts.update({(wave.name, state): number for state, number in wave.counts.items()})
+            for (wave_name, state), number in counts.items():
+                shoots.add_metric((overlay, wave_name, state), number)
+        yield shoots
+        yield running
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """Counts each request when its answer has come."""
+
+    transport: Transport
+    server: str
+    requests: Counter
+    duration: Histogram
+    monotonic: Callable[[], float]
+
+    def __call__(self, request: Request) -> Response:
+        method = request.method if request.method in _METHODS else "other"
+        begun, code = self.monotonic(), "none"
+        try:
+            response = self.transport(request)
+            code = str(response.status)
+            return response
+        finally:
+            self.requests.labels(self.server, method, code).inc()
+            self.duration.labels(self.server, method).observe(self.monotonic() - begun)
+
+
+def metrics_route(metrics: Metrics) -> Route:
+    """`/metrics`, in the format that the scraper asks for."""
+
+    def scrape(request: WebRequest) -> WebResponse:
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return WebResponse(encode(metrics.registry), media_type=content_type, headers={"Cache-Control": "no-store"})
+
+    return Route("/metrics", scrape, methods=["GET"])
