@@ -20,6 +20,7 @@ from gitops.cli.serve_options import WebhookSecrets, serve_options
 from gitops.cli.world import Where
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
+from gitops.observer import Observers
 from gitops.pipeline import World
 from gitops.serve.app import api_routes, health_routes, hook_routes, make_app
 from gitops.serve.dispatch import Dispatch, Timing
@@ -27,6 +28,7 @@ from gitops.serve.health import Health
 from gitops.serve.hooks import Hooks
 from gitops.serve.last import LastRuns
 from gitops.serve.listening import HttpServer, Listening
+from gitops.serve.metrics import Metrics, metrics_route
 from gitops.serve.process import Limits, Process
 from gitops.serve.runner import Runner
 from gitops.source.address import is_url
@@ -74,23 +76,25 @@ def serve(
     secrets.check()
     _check_folder(source.repo)
     timing = Timing(read_schedule(schedule, time_zone) if schedule else None, jitter)
+    metrics = Metrics(clock)
     with ExitStack() as stack:
         runner = Runner(
-            Dispatch(timing, overlays, clock.now(), initial_run=initial_run),
+            Dispatch(timing, overlays, clock.now(), initial_run=initial_run, queued=metrics.queued),
             source.opened,
             stack.enter_context(_worlds(where)),
             clock,
             Health(time.monotonic),
             LastRuns(),
+            Observers(metrics),
             choose=lambda world, desired: chosen_in(world, source, desired),
             poll=poll_interval,
             deadline=deadline,
         )
         process = Process(runner, Limits(workers, grace_period.total_seconds()))
-        routes = [*health_routes(runner.health), *api_routes(runner.last)]
+        routes = [*health_routes(runner.health), *api_routes(runner.last), metrics_route(metrics)]
         if webhook_secret_file is not None:
             followed = following([*_addresses(source.repo), *hook_repo], source.revision)
-            routes += hook_routes(Hooks(secrets.read, followed, process.pushed, clock.now))
+            routes += hook_routes(Hooks(secrets.read, followed, process.pushed, clock.now, metrics.webhook))
         try:
             server = HttpServer(make_app(*routes), Listening(*listen, tls_cert, tls_key, forwarded_allow_ips))
         except OSError as error:

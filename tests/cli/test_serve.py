@@ -148,6 +148,8 @@ def test_it_is_alive_and_ready_and_knows_its_overlays(serve: Serve) -> None:
     assert server.get("/api/v1/overlays") == (200, {"overlays": ["dev"]})
     assert server.get("/api/v1/overlays/another")[0] == 404
     assert server.get("/nowhere")[0] == 404
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=10) as answer:  # noqa: S310 - our own
+        assert b'gitops_runs_total{outcome="Converged",overlay="dev",trigger="schedule"} 1.0' in answer.read()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
