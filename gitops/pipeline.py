@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -85,6 +85,8 @@ class Pace:
     """How long to wait for another run that is alive. One that is not is waited for until its lease has expired."""
     listen: timedelta = timedelta(seconds=1)
     """Before a write, how old may be what is known of a suspension; real time."""
+    stopping: Callable[[], str] = lambda: ""
+    """Why the run should end before its next write; empty lets it go on. Asked from the thread that the run is in."""
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -285,7 +287,7 @@ def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Co
     effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved)
+        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved, stopping=pace.stopping)
     return rollout.result()
 
 

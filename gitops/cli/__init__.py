@@ -9,6 +9,7 @@ import click
 
 from gitops.cli.control import approve, resume, rollback, suspend
 from gitops.cli.exits import Exit, run
+from gitops.cli.hook import hook
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
 from gitops.cli.manifests import manifests
@@ -20,6 +21,7 @@ from gitops.cli.policy import policy
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
 from gitops.cli.sandbox_server import sandbox
+from gitops.cli.serve import serve
 from gitops.cli.unlock import unlock
 
 
@@ -52,6 +54,8 @@ for _command in (
     sandbox,
     policy,
     migrate,
+    serve,
+    hook,
     password,
 ):
     gitops.add_command(_command)

@@ -52,7 +52,7 @@ def run(command: Callable[[], int | None], error_code: Exit) -> NoReturn:
         code = error_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        _leave_at_once(Exit.INTERRUPTED)
+        leave_at_once(Exit.INTERRUPTED)
     except BrokenPipeError:
         # The reader has had enough, as `head` does; Python must not complain about it at exit.
         sys.stderr.close()
@@ -60,7 +60,7 @@ def run(command: Callable[[], int | None], error_code: Exit) -> NoReturn:
     sys.exit(code)
 
 
-def _leave_at_once(code: Exit) -> NoReturn:
+def leave_at_once(code: Exit) -> NoReturn:
     """End without waiting for threads whose requests may hang; the interpreter would join them."""
     sys.stdout.flush()
     sys.stderr.flush()

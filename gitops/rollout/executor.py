@@ -44,11 +44,12 @@ def carry_out(
     *,
     deadline: datetime | None = None,
     on_change: Callable[[Rollout], None] = lambda _: None,
+    stopping: Callable[[], str] = lambda: "",
 ) -> Result:
     """Run to the end, or to where the run must wait.
 
     A KeyboardInterrupt ends the run cleanly: what is under way is waited for, nothing more is written. A second one
-    ends it at once.
+    ends it at once. Threads other than the main one hear no such thing; they are asked by `stopping`.
 
     Args:
         rollout: what to do.
@@ -56,9 +57,12 @@ def carry_out(
         clock: what time it is.
         deadline: when to end in any case.
         on_change: called in every turn, when its actions have begun, and at the end; to show progress.
+        stopping: asked in every turn, before anything begins; a reason ends the run as an interrupt does.
     """
     while not rollout.over and (rollout.ending is None or crew.busy):
         try:
+            if reason := stopping():
+                rollout.stop(RunOutcome.WAITING, reason)
             _turn(rollout, crew, clock, deadline, on_change)
         except KeyboardInterrupt:
             if rollout.ending is not None:

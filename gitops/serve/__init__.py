@@ -1,1 +1,11 @@
-"""`gitops serve`: one process to run for years. Webhooks, schedule, dashboard, metrics and logs."""
+"""One process that runs for years: it is told of pushes, keeps the schedule, runs overlays, and answers over HTTP, with a
+dashboard, metrics and logs.
+
+    webhooks ──► Dispatch ◄── schedule
+                  │     │
+                scout  workers
+    (looks into git)   (one run of one overlay each, by gitops.pipeline)
+
+`dispatch` decides what is due and knows no thread; `scout` and `runner` do one look and one run; `process` gives them
+threads, a listening socket and an end.
+"""

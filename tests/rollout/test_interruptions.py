@@ -173,6 +173,28 @@ def test_an_interrupted_run_waits_for_what_is_under_way_and_writes_nothing_more(
     assert [shoot.outcome for shoot in result.waves[0].shoots] == [ShootOutcome.WAITING] * 3
 
 
+@pytest.mark.parametrize("turn", range(1, 20))
+def test_a_run_in_a_thread_is_ended_cleanly_whenever_it_is_asked_to_end(turn: int) -> None:
+    world, turns = three_waves(), count(1)
+    crew = VirtualCrew(world.perform, world.time)
+    written_before: list[int] = []
+
+    def stopping() -> str:
+        if next(turns) < turn:
+            return ""
+        written_before.append(len(world.writes))
+        return "the process ends"
+
+    result = carry_out(Run(world).start(), crew, world.time, stopping=stopping)
+
+    assert (result.outcome, result.message) == (RunOutcome.WAITING, "the process ends")
+    assert not crew.busy
+    assert len(world.writes) - written_before[0] <= 1, "only what was under way"
+    assert result.writes == len(world.writes)
+    world.time.sleep(60)
+    assert run(world).outcome is RunOutcome.CONVERGED
+
+
 def test_a_second_interrupt_ends_at_once() -> None:
     world = three_waves()
     crew = InterruptedCrew(world, at_starts=set(), at_waits={1, 2})

@@ -1,0 +1,147 @@
+"""The HTTP server: uvicorn in a thread of its own, with what it lacks against slow and many connections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+log = logging.getLogger(__name__)
+
+_GOODBYE = 3
+"""Seconds that answers under way get when the server ends."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where and how to listen."""
+
+    host: str
+    port: int
+    """0 takes a free one."""
+    certificate: Path | None = None
+    """PEM; None for plain HTTP."""
+    key: Path | None = None
+    proxies: str = ""
+    """Addresses or networks whose `X-Forwarded-For` is believed, joined by commas; empty for none."""
+    head_seconds: float = 10.0
+    """A connection has so long to send a request's head; uvicorn closes a kept one earlier, if nothing comes."""
+    connections: int = 500
+    """Beyond that, who has sent an unfinished request for longest makes room, or the newcomer goes."""
+
+
+class GuardedProtocol(H11Protocol):
+    """HTTP/1.1, with a time limit for heads and a limit of connections, which uvicorn lacks or answers with 503."""
+
+    listening: Listening
+    """Set by a subclass for each server, as uvicorn makes the protocols and hands on nothing of ours."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Make room, and begin to wait."""
+        if len(self.connections) >= self.listening.connections:
+            self._make_room(transport)
+        super().connection_made(transport)
+        self._limit = self._head_limit()
+
+    def on_response_complete(self) -> None:
+        """Wait again: for the rest of this request, if the answer came before its end, or for another's head."""
+        self._limit.cancel()
+        self._limit = self._head_limit()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._limit.cancel()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, without saying more; whoever is being answered already is cut off."""
+        del msg
+        log.warning("HTTP from %s: refused: it is malformed", self.client[0] if self.client else "unknown")
+        if self.waits_for_head or not self.cycle.response_started:
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.transport.close()
+        else:
+            self.transport.abort()
+
+    def _head_limit(self) -> asyncio.TimerHandle:
+        self.waiting_since = self.loop.time()
+        return self.loop.call_later(self.listening.head_seconds, self._too_late)
+
+    @property
+    def waits_for_head(self) -> bool:
+        """Whether no request is being answered."""
+        cycle: object = self.cycle  # uvicorn declares it to be there always
+        return cycle is None or self.cycle.response_complete
+
+    def _too_late(self) -> None:
+        if self.waits_for_head:
+            self.transport.abort()
+
+    def _make_room(self, newcomer: asyncio.Transport) -> None:
+        known = (connection for connection in self.connections if isinstance(connection, GuardedProtocol))
+        unfinished = [connection for connection in known if connection.waits_for_head or connection.cycle.more_body]
+        if unfinished:
+            longest = min(unfinished, key=lambda connection: connection.waiting_since)
+            self.connections.discard(longest)
+            longest.transport.abort()
+        else:
+            newcomer.abort()
+
+
+class HttpServer:
+    """Listens from the moment it is made, answers from `start` on."""
+
+    def __init__(self, app: ASGIApp, listening: Listening) -> None:
+        """Take the port.
+
+        Raises:
+            OSError: the address or the port cannot be had, or the certificate cannot be read.
+        """
+        family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+        self._socket = socket.create_server((listening.host, listening.port), family=family, backlog=1024)
+        scheme = "https" if listening.certificate else "http"
+        host = f"[{listening.host}]" if ":" in listening.host else listening.host
+        self.url = f"{scheme}://{host}:{self._socket.getsockname()[1]}"
+        config = uvicorn.Config(
+            app,
+            http=type("Guarded", (GuardedProtocol,), {"listening": listening}),
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=bool(listening.proxies),
+            forwarded_allow_ips=listening.proxies,
+            timeout_graceful_shutdown=_GOODBYE,
+            ssl_certfile=listening.certificate,
+            ssl_keyfile=listening.key,
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+        try:
+            config.load()
+        except BaseException:
+            self._socket.close()
+            raise
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, name="http", daemon=True)
+
+    def start(self) -> None:
+        """Answer requests from a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no more connections, let answers under way end for a moment, and end."""
+        self._server.should_exit = True
+        self._thread.join(_GOODBYE + 2)
+
+    def _run(self) -> None:
+        self._server.run(sockets=[self._socket])

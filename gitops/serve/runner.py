@@ -1,0 +1,156 @@
+"""One look into the repository, and one run of one overlay. Nothing that goes wrong here ends the process."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from gitops.clock import Clock
+from gitops.control.revision import Chosen
+from gitops.desired.artifact import Artifact
+from gitops.desired.compose import Desired
+from gitops.desired.overlay_file import overlay_names
+from gitops.desired.whole import compose_whole
+from gitops.errors import GitopsError, InvalidInput, SourceError
+from gitops.observer import Observers
+from gitops.pipeline import Pace, World, reconcile
+from gitops.record.record import Record
+from gitops.rollout.rollout import RunOutcome
+from gitops.serve.dispatch import Dispatch
+from gitops.serve.health import Health
+from gitops.serve.interrupt import Interrupt, InterruptibleClock
+from gitops.serve.last import LastRuns
+from gitops.trigger.queue import Work
+
+log = logging.getLogger(__name__)
+
+OpenArtifact = Callable[[], AbstractContextManager[Artifact]]
+"""The repository at the revision that git holds now."""
+OpenWorld = Callable[[Desired, Clock], AbstractContextManager[World]]
+"""The world of an overlay, on this clock unless it has one of its own."""
+
+Choose = Callable[[World, Desired], Chosen]
+"""What is meant, given what git says: somebody may have gone back from it."""
+NotComposed = Callable[[str, str, InvalidInput], None]
+"""Told of an overlay at a revision that is invalid, so that no run can begin that observers would hear of."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Does what Dispatch says is due."""
+
+    dispatch: Dispatch
+    artifact: OpenArtifact
+    world: OpenWorld
+    clock: Clock
+    health: Health
+    last: LastRuns
+    observers: Observers = field(default_factory=Observers)
+    """Who else is told of runs."""
+    choose: Choose | None = None
+    """None takes what git says."""
+    poll: timedelta = timedelta(seconds=5)
+    deadline: timedelta | None = None
+    not_composed: NotComposed | None = None
+
+    def look(self) -> bool:
+        """Look into the repository, if that is due; whether it was."""
+        work = self.dispatch.take_look(self.clock.now())
+        if work is None:
+            return False
+        try:
+            with self.artifact() as artifact:
+                overlays, head = overlay_names(artifact), artifact.revision
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next look may fare better
+            self.health.repository(error)
+            wait = self.dispatch.look_failed(work, self.clock.now())
+            _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
+            return True
+        self.health.repository(None)
+        self.last.keep_only(overlays)
+        for name in self.dispatch.looked(work, overlays, head, self.clock.now()):
+            log.warning("there is no overlay %s at %s", name, head[:12], extra={"overlay": name, "revision": head})
+        log.info("%s: %d overlays at %s", work.trigger.word, len(overlays), head[:12], extra={"revision": head})
+        return True
+
+    def run(self) -> bool:
+        """Run an overlay, if one is due; whether one was."""
+        due = self.dispatch.take_run(self.clock.now())
+        if due is None:
+            return False
+        work, interrupt = due
+        try:
+            record = self._reconcile(work, interrupt)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the process goes on
+            self._note_failure(work, error)
+            return True
+        if record.result.outcome is RunOutcome.FAILED:
+            self._again_later(work, record.result.message)
+        else:
+            self.dispatch.run_ended(work)
+        _log_end(record)
+        return True
+
+    def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:
+        """One run, with everything read afresh."""
+        with self.artifact() as artifact:
+            head = artifact.revision
+            self.dispatch.found_head(work, head)
+            try:
+                desired = compose_whole(artifact, work.key, self.clock.now())
+            except InvalidInput as error:
+                if self.not_composed is not None:
+                    self.not_composed(work.key, head, error)
+                raise
+        self.health.repository(None)
+        clock = InterruptibleClock(self.clock, interrupt, self.health.beat)
+        pace = Pace(self.poll, self.deadline, stopping=interrupt.reason)
+        observer = Observers(self.health, self.last, self.observers)
+        with self.world(desired, clock) as world:
+            chosen = self.choose(world, desired) if self.choose is not None else None
+            if chosen is not None and chosen.hold is not None:
+                log.warning("%s", chosen.hold, extra={"overlay": work.key, "revision": chosen.desired.revision})
+            return reconcile(
+                world,
+                chosen.desired if chosen is not None else desired,
+                trigger=work.trigger.word,
+                pace=pace,
+                observer=observer,
+                control=chosen.control if chosen is not None else None,
+            )
+
+    def _note_failure(self, work: Work, error: Exception) -> None:
+        """Another try only helps where the world may change; what git declares stays wrong until it is pushed again."""
+        if isinstance(error, SourceError):
+            self.health.repository(error)
+        if isinstance(error, GitopsError):
+            self.health.failed_with(error)
+            self.last.failed_with(work.key, error)
+        if isinstance(error, InvalidInput):
+            self.dispatch.run_ended(work)
+            _log_failure(f"{work.key} is invalid and stays as it is", error, overlay=work.key)
+            return
+        wait = self.dispatch.run_failed(work, self.clock.now())
+        _log_failure(f"{work.key} failed, next try in {wait.total_seconds():.0f} s", error, overlay=work.key)
+
+    def _again_later(self, work: Work, message: str) -> None:
+        wait = self.dispatch.run_failed(work, self.clock.now())
+        fields = {"overlay": work.key}
+        log.error("%s failed, next try in %.0f s: %s", work.key, wait.total_seconds(), message, extra=fields)
+
+
+def _log_failure(what: str, error: Exception, **fields: str) -> None:
+    """A bug shows its traceback, anything else its sentence."""
+    bug = None if isinstance(error, GitopsError) else error
+    log.error("%s: %s", what, error if bug is None else type(error).__name__, exc_info=bug, extra=fields)
+
+
+def _log_end(record: Record) -> None:
+    result = record.result
+    level = logging.INFO if result.outcome in {RunOutcome.CONVERGED, RunOutcome.WAITING} else logging.ERROR
+    fields = {"overlay": record.overlay, "revision": record.revision, "outcome": result.outcome.value}
+    text = f"{record.overlay} at {record.revision[:12]}: {result.outcome.value}, {result.writes} objects written"
+    log.log(level, "%s", f"{text}: {result.message}" if result.message else text, extra=fields)

@@ -1,0 +1,1 @@
+"""One module per forge: how a delivery is verified, and what it says."""

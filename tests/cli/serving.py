@@ -1,0 +1,91 @@
+"""`gitops serve` as a process, and what it says over HTTP."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import monotonic, sleep
+from typing import Any
+
+from gitops.trigger.webhook.generic import HEADER, body_of, sign
+
+SECRET = "a secret for tests only"  # noqa: S105 - as it says
+SOON = 60.0
+"""Seconds within which everything must have happened."""
+
+
+@dataclass
+class Serving:
+    """A process that listens."""
+
+    process: subprocess.Popen[str]
+    url: str
+    log: list[str] = field(default_factory=list)
+    """Lines of its standard error, as they come."""
+
+    def get(self, path: str) -> tuple[int, Any]:
+        """Status and JSON; status 0 where nobody answers."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - our own
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                body = error.read()
+            return error.code, json.loads(body) if body.startswith(b"{") else body.decode()
+        except OSError:
+            return 0, None
+
+    def push(self, repository: str, revision: str, secret: str = SECRET) -> int:
+        """Tell it of a push to main, as a generic webhook; returns the status."""
+        body = body_of([repository], "refs/heads/main", "0" * 40, revision)
+        headers = {"Content-Type": "application/json", HEADER: sign(secret, body, datetime.now(UTC))}
+        request = urllib.request.Request(f"{self.url}/hooks/generic", body, headers)  # noqa: S310 - our own
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own
+                status: int = answer.status
+                return status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    def state(self, overlay: str = "dev") -> Mapping[str, Any]:
+        """What it says of an overlay; empty while it knows none."""
+        status, document = self.get(f"/api/v1/overlays/{overlay}")
+        found: Mapping[str, Any] = document if status == 200 else {}
+        return found
+
+    def wait_for(self, condition: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
+        """The state of the overlay once a condition holds."""
+        found: Mapping[str, Any] = eventually(self.state, condition, self.log)
+        return found
+
+    def logged(self, text: str) -> None:
+        """Wait until it has logged a text."""
+        eventually(lambda: "".join(self.log), lambda log: text in log, self.log)
+
+
+def serving(process: subprocess.Popen[str]) -> Serving:
+    """A process that was just started, once it listens; what it logs is read along."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    stderr, found = process.stderr, Serving(process, "")
+    threading.Thread(target=lambda: found.log.extend(stderr), daemon=True).start()
+    line = process.stdout.readline()
+    assert line.startswith("gitops serve listens at "), (line, found.log)
+    found.url = line.split()[-1]
+    return found
+
+
+def eventually(look: Callable[[], Any], condition: Callable[[Any], bool], log: list[str]) -> Any:
+    """What is seen once a condition holds of it."""
+    end = monotonic() + SOON
+    while not condition(seen := look()):
+        assert monotonic() < end, f"{str(seen)[:2000]}\n{''.join(log[-40:])}"
+        sleep(0.005)
+    return seen

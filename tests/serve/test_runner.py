@@ -1,0 +1,166 @@
+"""What one process makes of pushes, commits and failures, in the sandbox on virtual time."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitops.observer import Run
+from gitops.rollout.rollout import Rollout, RunOutcome
+from gitops.sandbox import RequestFault
+from gitops.serve.dispatch import OVERTAKEN
+from tests.end_to_end.repository import balloons
+from tests.end_to_end.sandbox_fleet import SandboxFleet
+from tests.serve.day import Living
+
+
+@pytest.fixture
+def living(tmp_path: Path) -> Living:
+    return Living(SandboxFleet(tmp_path))
+
+
+def record(living: Living, overlay: str = "dev") -> dict[str, Any]:
+    document = living.last.document(overlay)
+    assert document is not None
+    assert document["record"] is not None, document
+    found: dict[str, Any] = document["record"]
+    return found
+
+
+def failing(living: Living) -> list[str]:
+    return [check.name for check in living.health.ready() if not check.ok and check.name != "listening"]
+
+
+def test_it_runs_at_the_start_and_after_a_push_with_what_git_holds_then(living: Living) -> None:
+    living.live(minutes=30)
+    assert (record(living)["outcome"], record(living)["trigger"]) == ("Converged", "schedule")
+
+    living.fleet.repository.policy(**balloons("2"))
+    revision = living.fleet.repository.commit()
+    living.live(minutes=30)
+    assert record(living)["revision"] != revision
+
+    living.pushed()
+    living.live(minutes=30)
+
+    assert (record(living)["revision"], record(living)["trigger"]) == (revision, "push")
+    assert living.fleet.policies("three")["default"]["spec"]["reservedResources"]["cpu"] == "2"
+
+
+def test_an_overlay_that_is_invalid_does_not_stop_the_others_and_is_told(living: Living) -> None:
+    broken: list[tuple[str, str]] = []
+    object.__setattr__(living.runner, "not_composed", lambda name, revision, _: broken.append((name, revision)))
+    living.fleet.repository.write("overlays/broken/overlay.yaml", {"kind": "Overlay"})
+    revision = living.fleet.repository.commit()
+
+    living.live(hours=2)
+
+    assert record(living)["outcome"] == "Converged"
+    document = living.last.document("broken")
+    assert document is not None
+    assert "overlays/broken/overlay.yaml" in document["error"]
+    assert broken == [("broken", revision)], "nothing but another push can mend it"
+
+
+def test_overlays_appear_and_stop_with_the_commit(living: Living) -> None:
+    living.live(minutes=30)
+    overlay = living.fleet.repository.overlay
+    living.fleet.repository.write("overlays/new/overlay.yaml", {**overlay, "metadata": {"name": "new"}})
+    living.fleet.repository.commit()
+    living.pushed()
+    living.live(minutes=30)
+    assert living.last.names() == ("dev", "new")
+
+    shutil.rmtree(living.fleet.repository.path / "overlays/new")
+    living.fleet.repository.commit()
+    living.pushed()
+    living.live(minutes=30)
+
+    assert living.last.names() == ("dev",)
+
+
+def test_a_newer_commit_overtakes_a_run_that_waits(living: Living) -> None:
+    """A shoot is silent, and the run would wait for it for hours; what is pushed meanwhile takes it out of the wave."""
+    fleet, repository = living.fleet, living.fleet.repository
+    repository.overlay["spec"]["gate"] = {"timeout": "6h", "quarantineAfter": "5h"}
+    living.live(minutes=30)
+    fleet.landscape.faults.requests.append(RequestFault("Reset", {"cluster": fleet.target("one")}))
+    repository.policy(**balloons("2"))
+    stuck = repository.commit()
+    living.pushed()
+
+    def fix() -> None:
+        repository.remove("clusters/one.yaml")
+        repository.commit()
+        living.pushed()
+        assert living.runner.look(), "the scout has its own thread"
+
+    begun = living.clock.now()
+    living.clock.at(begun + timedelta(minutes=10), fix)
+    living.live(minutes=15)
+
+    *_, overtaken, finished = living.told.ended_records
+    assert (overtaken.revision, overtaken.result.message) == (stuck, OVERTAKEN)
+    assert overtaken.finished - begun < timedelta(minutes=11)
+    assert finished.result.outcome is RunOutcome.CONVERGED
+    assert fleet.policies("three")["default"]["spec"]["reservedResources"]["cpu"] == "2"
+
+
+def test_a_wish_to_end_ends_a_rollout_between_two_writes_and_is_recorded(living: Living) -> None:
+    writes: list[int] = []
+
+    def stop(_: Run, rollout: Rollout) -> None:
+        written = sum(shoot.writes for wave in rollout.result().waves for shoot in wave.shoots)
+        if written and not writes:
+            writes.append(written)
+            living.dispatch.stop("the process ends")
+
+    living.told.moving = stop
+    living.live(minutes=30)
+    stored = living.fleet.client.get("/api/v1/namespaces/garden-dev/configmaps/shoot-gitops-dev")
+
+    assert writes == [1]
+    assert (record(living)["outcome"], record(living)["message"]) == ("Waiting", "the process ends")
+    assert record(living)["writes"] == 1
+    assert '"the process ends"' in stored["data"]["record"]
+
+
+def test_a_garden_that_is_silent_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
+    outage = RequestFault("Reset", {"cluster": "garden"})
+    living.fleet.landscape.faults.requests.append(outage)
+    living.live(minutes=3)
+    assert failing(living) == ["garden"]
+
+    living.fleet.landscape.faults.requests.remove(outage)
+    living.live(minutes=20)
+
+    assert failing(living) == []
+    assert record(living)["outcome"] == "Converged"
+
+
+def test_a_repository_that_vanished_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
+    path = living.fleet.repository.path
+    away = path.rename(path.with_name("away"))
+    living.live(minutes=3)
+    assert failing(living) == ["repository"]
+
+    away.rename(path)
+    living.live(minutes=20)
+
+    assert failing(living) == []
+    assert record(living)["outcome"] == "Converged"
+
+
+def test_the_schedule_repairs_what_somebody_changed(tmp_path: Path) -> None:
+    living = Living(SandboxFleet(tmp_path), cron="0 * * * *")
+    living.live(minutes=30)
+    living.fleet.patch_shoot("two", {"spec": {"extensions": []}})
+
+    living.live(hours=1, minutes=30)
+
+    assert living.fleet.extensions("two")[0]
+    assert living.told.triggers == {"schedule": living.told.triggers.total()}
