@@ -10,6 +10,7 @@ from gitops.errors import GitopsError
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
+from gitops.record.store import Stored
 from gitops.rollout.rollout import Rollout
 
 
@@ -37,6 +38,9 @@ class Observer:
     def began(self, run: Run, desired: Desired) -> None:
         """A run looks at the world."""
 
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """It knows how earlier runs ended; None when there was none."""
+
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """It knows what it would do; nothing has been written yet."""
 
@@ -60,6 +64,11 @@ class Observers(Observer):
         """Tell all."""
         for observer in self._observers:
             observer.began(run, desired)
+
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.remembered(run, before)
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """Tell all."""

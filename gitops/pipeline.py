@@ -127,6 +127,7 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
 
 def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer) -> Record:
     before = load_records(world.garden, desired.overlay)
+    observer.remembered(run, before)
     planned, outlook = plan(world, desired)
     observer.planned(run, planned, outlook)
     planned.require_permission()

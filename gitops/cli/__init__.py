@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from gitops.cli.comment import comment
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
@@ -42,6 +43,7 @@ for _command in (
     sandbox,
     policy,
     migrate,
+    comment,
 ):
     gitops.add_command(_command)
 

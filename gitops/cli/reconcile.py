@@ -18,11 +18,12 @@ from gitops.cli.options import (
     world_options,
 )
 from gitops.cli.progress import Show, shown_progress
+from gitops.cli.telling import Telling, telling_options
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
 from gitops.desired.whole import compose_whole
-from gitops.observer import Observer, Run
+from gitops.observer import Observer, Observers, Run
 from gitops.pipeline import Pace
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
@@ -49,6 +50,7 @@ which looks first and goes on: `gitops reconcile {overlay}`."""
 @overlay_argument
 @repository_options
 @world_options
+@telling_options
 @output_option("text", "json")
 @click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is.")
 @click.option(
@@ -62,6 +64,7 @@ def reconcile(
     overlay: str | None,
     source: Source,
     where: Where,
+    telling: Telling,
     output: str,
     deadline: timedelta | None,
     poll_interval: timedelta,
@@ -70,22 +73,30 @@ def reconcile(
 
     Exits with 0 when converged, 1 on an error, 3 when it waits and nothing is wrong, 4 when it was stopped.
     """
-    with source.opened() as artifact:
-        desired = compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
-    try:
-        with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
-            pace = Pace(poll_interval, deadline)
-            record = run_once(world, desired, trigger="command", pace=pace, observer=_Terminal(show_progress))
-    except KeyboardInterrupt:
-        if garden is Garden.LASTING:
-            click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
-        raise
+    with telling.opened(source.repo, _warn) as told:
+        with source.opened() as artifact:
+            name = chosen_overlay(artifact, overlay)
+            with told.of_refusal(name, artifact.revision, "command"):
+                desired = compose_whole(artifact, name, SystemClock().now())
+        try:
+            with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
+                observer = Observers(_Terminal(show_progress), told.of(world))
+                pace = Pace(poll_interval, deadline)
+                record = run_once(world, desired, trigger="command", pace=pace, observer=observer)
+        except KeyboardInterrupt:
+            if garden is Garden.LASTING:
+                click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
+            raise
     if output == "json":
         click.echo(json.dumps(record_document(record), indent=2))
     else:
         click.echo(record_text(record, stdout_style(), garden), nl=False)
     return exit_code(record.result)
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)
 
 
 class _Terminal(Observer):
