@@ -184,7 +184,7 @@ def _reason(body: Any) -> str:
     errors = body.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else errors
     for found in (body.get("message"), body.get("error"), first):
-        text = found.get("message") if isinstance(found, dict) else found
+        text = found.get("message", found) if isinstance(found, dict) else found
         if text and isinstance(text, str | dict | list):
             return printable(text if isinstance(text, str) else json.dumps(text))[:_LONGEST_REASON]
     return ""
@@ -197,7 +197,8 @@ def _is_passing(error: Exception) -> bool:
 
 def _cause(error: BaseException) -> str:
     """The reason in one line without the address, which may be secret."""
-    if isinstance(error, http.ConnectTimeoutError):
+    no_connection = isinstance(error, http.NewConnectionError | http.ProxyError)
+    if isinstance(error, http.ConnectTimeoutError) and not no_connection:
         return "no connection in time"
     if isinstance(error, http.ReadTimeoutError):
         return "no answer in time"
@@ -207,4 +208,4 @@ def _cause(error: BaseException) -> str:
     if isinstance(innermost, ssl.SSLCertVerificationError):
         return f"the certificate is not trusted: {innermost.verify_message}"
     told = innermost.strerror if isinstance(innermost, OSError) else None
-    return f"no whole answer: {told or type(innermost).__name__}"
+    return f"{'no connection' if no_connection else 'no whole answer'}: {told or type(innermost).__name__}"
