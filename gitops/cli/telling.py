@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -104,23 +104,25 @@ class Telling:
             UsageError, Refused, CredentialsError: what was said of the forge, an address or a secret cannot be used.
         """
         clock = clock or SystemClock()
-        with ExitStack() as stack:
+        if not (self.forge.wanted or self.webhook or self.chat):
+            yield Told(None, (), tell, clock, self.events)
+            return
+        with closing(open_web(self.forge.ca_file)) as web:
             boxes: list[Outbox[Any]] = []
             statuses, announcements = None, []
             if self.forge.wanted:
-                client = self.forge.client(repo, stack.enter_context(closing(open_web(self.forge.ca_file))))
+                client = self.forge.client(repo, web)
                 sent: Outbox[CommitStatus] = Outbox(client.forge.name, StatusPost(client), tell)
                 boxes.append(sent)
                 statuses = ForgeStatuses(lambda s: sent.put((s.revision, s.context), s), self.link)
-            for receiver, deliver in self._receivers(stack):
+            for receiver, deliver in self._receivers(web):
                 box: Outbox[Announcement] = Outbox(receiver, deliver, tell)
                 boxes.append(box)
                 announcements.append(Announcements(box.put, clock, self.link))
             with _delivered(boxes):
                 yield Told(statuses, tuple(announcements), tell, clock, self.events)
 
-    def _receivers(self, stack: ExitStack) -> Iterator[tuple[str, Webhook | Chat]]:
-        web = stack.enter_context(closing(open_web(self.forge.ca_file)))
+    def _receivers(self, web: Web) -> Iterator[tuple[str, Webhook | Chat]]:
         if self.webhook is not None:
             read_url(self.webhook)
             if self.webhook_secret is not None:

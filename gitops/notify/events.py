@@ -82,6 +82,7 @@ class ShootEvents(Observer):
         self._shoots: dict[Target, Manifest] = {}
         self._said: dict[Target, ShootOutcome] = {}
         self._looked = clock.now()
+        self._soaking = False
         self._pool: ThreadPoolExecutor | None = None
         self._writing: set[Future[None]] = set()
         self._errors: list[GitopsError] = []
@@ -91,7 +92,7 @@ class ShootEvents(Observer):
         """A run of its own begins."""
         del desired
         self._before, self._shoots, self._said = {}, {}, {}
-        self._looked = run.started
+        self._looked, self._soaking = run.started, False
         self._errors = []
 
     def remembered(self, run: Run, before: Stored | None) -> None:
@@ -106,8 +107,11 @@ class ShootEvents(Observer):
         self._shoots = {target: seen.shoot for target, seen in outlook.shoots.items() if seen.shoot is not None}
 
     def moved(self, run: Run, rollout: Rollout) -> None:
-        """From time to time, tell of shoots that are done with."""
-        if self._clock.now() - self._looked < LOOK:
+        """From time to time, and before a wave is left alone for long, tell of shoots that are done with."""
+        soaking = rollout.soaking_until is not None
+        begins_to_soak = soaking and not self._soaking
+        self._soaking = soaking
+        if self._clock.now() - self._looked < LOOK and not begins_to_soak:
             return
         self._looked = self._clock.now()
         settled = [track for track in rollout.tracks.values() if track.phase is Phase.SETTLED]

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from gitops.desired.compose import Desired
 from gitops.errors import GitopsError, InvalidInput, Refused
 from gitops.notify.forge import CommitStatus, ForgeClient, Held, State
+from gitops.notify.summary import spoken
 from gitops.notify.web import Undelivered
 from gitops.observer import Observer, Run
 from gitops.plan.changes import Action, Change
@@ -213,19 +214,14 @@ def _counts(outcomes: list[ShootOutcome]) -> str:
     """Such as `4 of 5 shoots converged, 1 failed`."""
     count = Counter(outcomes)
     converged = count.pop(ShootOutcome.CONVERGED, 0)
-    others = (f", {number} {_WORDS[outcome]}" for outcome, number in sorted(count.items(), key=lambda i: i[0].value))
+    others = (f", {number} {spoken(outcome.value)}" for outcome, number in sorted(count.items(), key=_by_name))
     total = counted(len(outcomes), "shoot")
     head = f"{total} converged" if converged == len(outcomes) else f"{converged} of {total} converged"
     return head + "".join(others)
 
 
-_WORDS = {
-    ShootOutcome.WAITING: "waiting",
-    ShootOutcome.DEFERRED: "deferred",
-    ShootOutcome.QUARANTINED: "quarantined",
-    ShootOutcome.FAILED: "failed",
-    ShootOutcome.NOT_STARTED: "not started",
-}
+def _by_name(counted_outcome: tuple[ShootOutcome, int]) -> str:
+    return counted_outcome[0].value
 
 
 def _detail(wave: WaveResult) -> str:

@@ -23,6 +23,7 @@ TEXT = 3000
 """Characters of a message for people."""
 _FINE = {"Converged", "NotStarted"}
 _MARKUP = re.compile(r"[&<>@`*_~|]")
+_WORD = re.compile(r"(?<=[a-z])([A-Z])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
 
 
@@ -88,8 +89,8 @@ def _lines(told: dict[str, Any], took: float | None) -> Iterator[str]:
         + f" ({plain(told['trigger'])})"
     )
     for wave in told["waves"]:
-        counts = ", ".join(f"{number} {outcome.lower()}" for outcome, number in wave["counts"].items())
-        yield f"• {plain(wave['name'])}: {wave['outcome'].lower()}" + (f", {counts}" if counts else "")
+        counts = ", ".join(f"{number} {spoken(outcome)}" for outcome, number in wave["counts"].items())
+        yield f"• {plain(wave['name'])}: {spoken(wave['outcome'])}" + (f", {counts}" if counts else "")
         for shoot in wave["shoots"][:5]:
             yield f"    {plain(shoot['shoot'] or 'registrations')}: {plain(shoot['message'][:200])}"
         if len(wave["shoots"]) > 5:
@@ -98,6 +99,11 @@ def _lines(told: dict[str, Any], took: float | None) -> Iterator[str]:
         yield plain(told["message"])
     if told["link"]:
         yield f"<{told['link']}>"
+
+
+def spoken(outcome: str) -> str:
+    """An outcome in running text: `NotStarted` is `not started`."""
+    return _WORD.sub(r" \1", outcome).lower()
 
 
 def plain(text: str) -> str:

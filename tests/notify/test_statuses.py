@@ -24,9 +24,9 @@ DRIFTED = {"garden-local/canary": WORKING, "garden-local/fleet-00": WORKING, "ga
 LONG = 10.0
 
 
-def said(runs: Runs, **how: int) -> list[tuple[str, str, str]]:
+def said(runs: Runs, *, stop_after: int | None = None, repeat: int = 1) -> list[tuple[str, str, str]]:
     statuses: list[CommitStatus] = []
-    runs.run(ForgeStatuses(statuses.append), **how)
+    runs.run(ForgeStatuses(statuses.append), stop_after=stop_after, repeat=repeat)
     return [(status.context, status.state.value, status.description) for status in statuses]
 
 
