@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from gitops.gardener.times import read_time
 from gitops.manifest import Manifest, get
 from gitops.ownership.managers import writer_of
 from gitops.verdict import Status, Verdict, current, failed, in_progress
@@ -127,13 +128,13 @@ def _caught_up_at(installation: Manifest) -> datetime | None:
         writer_of(installation, ("spec", reference, "resourceVersion"))
         for reference in ("deploymentRef", "registrationRef")
     ]
-    times = [time for writer in writers if writer is not None and (time := _time(writer.time)) is not None]
-    created = _time(get(installation, "metadata", "creationTimestamp"))
+    times = [time for writer in writers if writer is not None and (time := read_time(writer.time)) is not None]
+    created = read_time(get(installation, "metadata", "creationTimestamp"))
     return max(times, default=created)
 
 
 def _written_since(condition: Any, moment: datetime | None) -> bool:
-    written = _time(get(condition, "lastUpdateTime"))
+    written = read_time(get(condition, "lastUpdateTime"))
     return moment is not None and written is not None and written >= moment
 
 
@@ -149,12 +150,3 @@ def _told(kind: str, condition: Any) -> str:
     reason, message = get(condition, "reason"), " ".join(str(get(condition, "message") or "").split()).rstrip(".")
     because = f" ({reason})" if reason else ""
     return f"condition {kind} is {get(condition, 'status')}{because}{f': {message}' if message else ''}"
-
-
-def _time(value: Any) -> datetime | None:
-    """An RFC 3339 time; None when it is absent, unreadable, or without a zone."""
-    try:
-        time = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        return None
-    return time if time.tzinfo is not None else None

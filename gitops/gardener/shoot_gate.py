@@ -32,6 +32,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gitops.gardener.error_codes import USER_ERRORS, user_errors
+from gitops.gardener.times import read_time
 from gitops.manifest import Manifest, get
 from gitops.verdict import Status, Verdict, current, deferred, failed, in_progress
 
@@ -151,7 +152,7 @@ def _hibernation(shoot: Manifest) -> Verdict | None:
 def _window(shoot: Manifest, changed_at: datetime | None) -> Verdict | None:
     if changed_at is None or not get(shoot, "spec", "maintenance", "confineSpecUpdateRollout"):
         return None
-    ended = _time(get(shoot, "status", "lastOperation", "lastUpdateTime"))
+    ended = read_time(get(shoot, "status", "lastOperation", "lastUpdateTime"))
     if ended is not None and ended >= changed_at:
         return None
     changed = changed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -188,9 +189,9 @@ def _conditions(shoot: Manifest) -> Verdict | None:
     required = _required_conditions(shoot)
     if missing := [kind for kind in required if kind not in reported]:
         return in_progress(f"not reported yet: condition {', '.join(missing)}")
-    ended = _time(get(shoot, "status", "lastOperation", "lastUpdateTime"))
+    ended = read_time(get(shoot, "status", "lastOperation", "lastUpdateTime"))
     for kind in required:
-        checked = _time(reported[kind].get("lastUpdateTime"))
+        checked = read_time(reported[kind].get("lastUpdateTime"))
         if ended and checked and checked < ended:
             return in_progress(
                 f"condition {kind} is True as of {reported[kind]['lastUpdateTime']}, before the operation ended"
@@ -280,12 +281,3 @@ def _maps(value: Any) -> list[Mapping[str, Any]]:
 
 def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _time(value: Any) -> datetime | None:
-    """An RFC 3339 time; None when it is absent, unreadable, or without a zone."""
-    try:
-        time = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        return None
-    return time if time.tzinfo is not None else None

@@ -24,6 +24,7 @@ from gitops.rollout.actions import (
 )
 from gitops.rollout.registrations_step import WriteAll, registrations_step, seed_verdicts
 from gitops.rollout.step import Await, Settled, ShootOutcome
+from gitops.rollout.timers import pause
 from gitops.rollout.wave import CONFLICTS, Rules
 
 
@@ -169,5 +170,7 @@ class RegistrationsRun:
             case Conflict() | Unreachable() | Throttled():
                 # Whether an unanswered write was done shows at the next look; it is not repeated blindly.
                 self._wait(str(error), now)
+                asked = error.retry_after if isinstance(error, Throttled) else None
+                self._look_at = now + pause(self._rules.poll, asked)
             case _:
                 self._settle(ShootOutcome.FAILED, str(error))

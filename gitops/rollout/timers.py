@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from gitops.manifest import Target
 from gitops.rollout.track import Phase, Track
@@ -38,3 +38,13 @@ def _counts(timer: tuple[datetime, Target], tracks: Mapping[Target, Track]) -> b
     time, target = timer
     track = tracks[target]
     return track.phase is Phase.WAITING and time in {track.look_at, track.give_up_at}
+
+
+def pause(poll: timedelta, retry_after: float | None) -> timedelta:
+    """Until the next look at something: as usual, or as long as its server asked for.
+
+    Args:
+        poll: as usual.
+        retry_after: seconds; None where the server did not say.
+    """
+    return max(poll, timedelta(seconds=retry_after or 0))

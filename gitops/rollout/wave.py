@@ -36,7 +36,7 @@ from gitops.rollout.step import (
     next_step,
     subject,
 )
-from gitops.rollout.timers import Timers
+from gitops.rollout.timers import Timers, pause
 from gitops.rollout.track import Phase, Track
 
 FRESH = timedelta(seconds=30)
@@ -212,9 +212,9 @@ class WaveRun:
             message = f"not answering since {since:%H:%M:%S}: {step.message}"
             self._put(track.settle(ShootOutcome.QUARANTINED, message, now))
             return
-        self._wait(track, Await(Where.SHOOT, step.message), now, unanswered_since=since)
-        pause = max(self._rules.poll, timedelta(seconds=step.retry_after or 0))
-        self._put(replace(self.tracks[track.target], look_at=now + pause))
+        # The garden may tell why: it was hibernated or deleted meanwhile, or Gardener is at work on it.
+        self._wait(track, Await(Where.GARDEN, step.message), now, unanswered_since=since)
+        self._put(replace(self.tracks[track.target], look_at=now + pause(self._rules.poll, step.retry_after)))
 
     def _settle(self, track: Track, step: Settled, now: datetime) -> None:
         settled = track.settle(step.outcome, step.message, now)
@@ -286,6 +286,8 @@ class WaveRun:
                 self._put(replace(again, conflicts=track.conflicts + 1))
             case Conflict() | Unreachable() | Throttled():
                 # Whether an unanswered write was done shows at the next look; it is not repeated blindly.
+                asked = event.error.retry_after if isinstance(event.error, Throttled) else None
                 self._wait(track, Await(Where.GARDEN, str(event.error)), now)
+                self._put(replace(self.tracks[event.target], look_at=now + pause(self._rules.poll, asked)))
             case error:
                 self._settle(track, Settled(ShootOutcome.FAILED, str(error)), now)

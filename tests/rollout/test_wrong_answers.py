@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -103,12 +104,13 @@ def test_conflicts_without_end_wait_between_attempts_and_end_in_a_failure() -> N
 
 
 @pytest.mark.parametrize("verb", ["patch", "apply"])
-def test_a_throttled_write_is_tried_again_later(verb: str) -> None:
+def test_a_throttled_write_is_tried_again_when_the_server_said_so(verb: str) -> None:
     world = one()
-    world.faults = once(verb, Throttled("slow down", retry_after=30))
+    world.faults = once(verb, Throttled("slow down", retry_after=1200))
 
     assert run(world).outcome is RunOutcome.CONVERGED
     assert done(world, ONE)
+    assert world.time.now() - START > timedelta(seconds=1200)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +157,33 @@ def test_a_shoot_that_answers_again_in_time_goes_on() -> None:
     world.time.after(200, lambda: setattr(world.temper(ONE), "unreachable", ""))
 
     assert run(world).outcome is RunOutcome.CONVERGED
+
+
+def hibernate(world: ToyWorld) -> None:
+    world.shoots[ONE]["spec"]["hibernation"] = {"enabled": True}
+    world.shoots[ONE]["status"]["hibernated"] = True
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "expected", "message"),
+    [
+        pytest.param(hibernate, ShootOutcome.DEFERRED, "hibernated", id="hibernated"),
+        pytest.param(lambda world: world.shoots.pop(ONE), ShootOutcome.FAILED, "deleted", id="deleted"),
+    ],
+)
+def test_the_garden_is_asked_why_a_shoot_fell_silent_in_the_midst_of_the_run(
+    meanwhile: Callable[[ToyWorld], None], expected: ShootOutcome, message: str
+) -> None:
+    world = one()
+    world.temper(ONE).answers_after = -1
+    world.time.after(200, lambda: meanwhile(world))
+    world.time.after(200, lambda: setattr(world.temper(ONE), "unreachable", "no route to host"))
+
+    result = run(world)
+
+    assert outcome(result)[0] is expected
+    assert message in outcome(result)[1]
+    assert world.time.now() - START < timedelta(minutes=5)
 
 
 def test_a_quarantined_shoot_comes_back_while_its_wave_soaks() -> None:
