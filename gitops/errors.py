@@ -4,6 +4,8 @@
     ├── InvalidInput          what git declares is wrong: violations with file, line, object and rule
     ├── SourceError           the commit cannot be read: no repository, unknown revision, git failed
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
+    │   ├── LeaseHeld         another run is at work on the overlay
+    │   └── LeaseLost         ours was to be the only run, and may not be any more: it writes nothing from here on
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
         ├── Absent            404: the object, or its kind, is not there
@@ -64,6 +66,14 @@ class SourceError(GitopsError):
 
 class Refused(GitopsError):  # noqa: N818
     """We could, and must not."""
+
+
+class LeaseHeld(Refused):
+    """Another run is at work on the overlay, and this one has waited for it as long as it may."""
+
+
+class LeaseLost(Refused):
+    """Another run may be at work on the overlay by now, so that this one must not write any more."""
 
 
 class CredentialsError(GitopsError):

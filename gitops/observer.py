@@ -7,6 +7,7 @@ from datetime import datetime
 
 from gitops.desired.compose import Desired
 from gitops.errors import GitopsError
+from gitops.kube.cluster import Cluster
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
@@ -44,8 +45,14 @@ class Observer:
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """It knows what it would do; nothing has been written yet."""
 
+    def held(self, run: Run, garden: Cluster) -> None:
+        """From here on it writes, and so may whoever is told, through this garden only and until it has ended."""
+
     def moved(self, run: Run, rollout: Rollout) -> None:
         """The rollout is in another state, or time has passed in it."""
+
+    def recorded(self, run: Run, record: Record) -> None:
+        """It told news, and they are kept in the garden; the last moment to write there."""
 
     def ended(self, run: Run, record: Record) -> None:
         """It came to its end, and this is what it did."""
@@ -75,10 +82,20 @@ class Observers(Observer):
         for observer in self._observers:
             observer.planned(run, planned, outlook)
 
+    def held(self, run: Run, garden: Cluster) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.held(run, garden)
+
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Tell all."""
         for observer in self._observers:
             observer.moved(run, rollout)
+
+    def recorded(self, run: Run, record: Record) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.recorded(run, record)
 
     def ended(self, run: Run, record: Record) -> None:
         """Tell all."""

@@ -131,6 +131,7 @@ def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observe
     planned, outlook = plan(world, desired)
     observer.planned(run, planned, outlook)
     planned.require_permission()
+    observer.held(run, world.garden)
     record = Record(
         overlay=run.overlay,
         revision=run.revision,
@@ -142,6 +143,7 @@ def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observe
     )
     if tells_news(record, before):
         save_record(world.garden, desired.overlay, record, before)
+        observer.recorded(run, record)
     return record
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
 
 import click
 
 from gitops.cli.exits import Exit
-from gitops.cli.options import Source, repository_options, world_options
+from gitops.cli.options import Source, chosen_overlay, repository_options, world_options
 from gitops.cli.telling import BRIEFLY, ForgeOptions, forge_options, open_web
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
@@ -45,7 +46,7 @@ def comment(
     with closing(open_web(forge.ca_file)) as web, source.opened() as artifact:
         client = None if dry_run else forge.client(source.repo, web)
         on: Forge = client.forge if client else GitHub("https://github.com", "owner/name")
-        for overlay in overlays or overlay_names(artifact):
+        for overlay in _chosen(artifact, overlays):
             text, is_refused = _text(artifact, overlay, where, on)
             code = Exit.ERROR if is_refused else code
             if client is None:
@@ -54,6 +55,14 @@ def comment(
                 published = _publish(client, pull, overlay, text)
                 click.echo(f"{overlay}: comment {published.value} on {on.name} pull request {pull}")
     return code
+
+
+def _chosen(artifact: Artifact, overlays: Sequence[str]) -> Sequence[str]:
+    """Those that were named, or all: a pull request is told of nothing that the repository does not have."""
+    known = overlay_names(artifact) or [chosen_overlay(artifact, None)]
+    if unknown := sorted(set(overlays) - set(known)):
+        raise click.UsageError(f"no overlay {unknown[0]!r}; there are {', '.join(known)}.")
+    return overlays or known
 
 
 def _text(artifact: Artifact, overlay: str, where: Where, forge: Forge) -> tuple[str, bool]:

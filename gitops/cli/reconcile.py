@@ -18,7 +18,7 @@ from gitops.cli.options import (
     world_options,
 )
 from gitops.cli.progress import Show, shown_progress
-from gitops.cli.telling import Telling, telling_options
+from gitops.cli.telling import Telling, telling_options, warnings_at_the_end
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
@@ -74,29 +74,25 @@ def reconcile(
     Exits with 0 when converged, 1 on an error, 3 when it waits and nothing is wrong, 4 when it was stopped.
     """
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
-    with telling.opened(source.repo, _warn) as told:
+    with warnings_at_the_end() as tell, telling.opened(source.repo, tell) as told:
         with source.opened() as artifact:
             name = chosen_overlay(artifact, overlay)
             with told.of_refusal(name, artifact.revision, "command"):
                 desired = compose_whole(artifact, name, SystemClock().now())
         try:
             with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
-                observer = Observers(_Terminal(show_progress), told.of(world))
+                observer = Observers(_Terminal(show_progress), told.observer(world.clock))
                 pace = Pace(poll_interval, deadline)
                 record = run_once(world, desired, trigger="command", pace=pace, observer=observer)
         except KeyboardInterrupt:
             if garden is Garden.LASTING:
                 click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
             raise
-    if output == "json":
-        click.echo(json.dumps(record_document(record), indent=2))
-    else:
-        click.echo(record_text(record, stdout_style(), garden), nl=False)
+        if output == "json":
+            click.echo(json.dumps(record_document(record), indent=2))
+        else:
+            click.echo(record_text(record, stdout_style(), garden), nl=False)
     return exit_code(record.result)
-
-
-def _warn(text: str) -> None:
-    click.echo(f"warning: {text}", err=True)
 
 
 class _Terminal(Observer):

@@ -28,7 +28,6 @@ from gitops.notify.secret import SecretFile
 from gitops.notify.statuses import ForgeStatuses, StatusPost
 from gitops.notify.web import Web
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import World
 from gitops.source.remote import remote_url
 
 FLUSH = 30.0
@@ -158,27 +157,42 @@ class Told:
     clock: Clock
     events: bool
 
-    def of(self, world: World) -> Observer:
-        """The observer of one run in its world."""
-        events = [ShootEvents(world.garden, world.clock, self.tell)] if self.events else []
+    def observer(self, clock: Clock) -> Observer:
+        """Tells everybody of runs, of any number of overlays.
+
+        Args:
+            clock: what time it is in the gardens.
+        """
+        events = [ShootEvents(clock, self.tell)] if self.events else []
         everybody = [self.statuses, *self.announcements, *events]
         return Observers(*(observer for observer in everybody if observer is not None))
 
+    def refused(self, overlay: str, revision: str, error: GitopsError, trigger: str = "") -> None:
+        """Tell of a commit whose overlay is refused before any run of it begins."""
+        if self.statuses is not None:
+            self.statuses.refused(overlay, revision, error)
+        for announcements in self.announcements:
+            announcements.failed(Run(uuid4().hex, overlay, revision, trigger, self.clock.now()), error)
+
     @contextmanager
     def of_refusal(self, overlay: str, revision: str, trigger: str) -> Iterator[None]:
-        """Tell of a commit whose overlay is refused before any run begins, and go on raising."""
+        """Tell if the overlay is refused in the block, and go on raising."""
         try:
             yield
         except InvalidInput as error:
-            self.refused(Run(uuid4().hex, overlay, revision, trigger, self.clock.now()), error)
+            self.refused(overlay, revision, error, trigger)
             raise
 
-    def refused(self, run: Run, error: GitopsError) -> None:
-        """Tell that a run did not even begin."""
-        if self.statuses is not None:
-            self.statuses.refused(run.overlay, run.revision, error)
-        for announcements in self.announcements:
-            announcements.refused(run, error)
+
+@contextmanager
+def warnings_at_the_end() -> Iterator[Tell]:
+    """Keep what could not be told until a display is gone."""
+    held: list[str] = []
+    try:
+        yield held.append
+    finally:
+        for text in held:
+            click.echo(f"warning: {text}", err=True)
 
 
 _FILE = click.Path(dir_okay=False, path_type=Path)

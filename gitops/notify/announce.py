@@ -12,14 +12,13 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from gitops.clock import Clock
-from gitops.desired.compose import Desired
 from gitops.errors import CredentialsError, GitopsError
 from gitops.notify.secret import SecretFile
+from gitops.notify.statuses import ANOTHER_RUN
 from gitops.notify.summary import failure_summary, summary, summary_text
 from gitops.notify.web import Request, Send, raise_unless_taken
 from gitops.observer import Observer, Run
 from gitops.record.record import Record
-from gitops.record.store import Stored, tells_news
 from gitops.report.words import short_revision
 
 AGAIN = timedelta(hours=1)
@@ -57,28 +56,21 @@ class Announcements(Observer):
         self._clock = clock
         self._link = link
         self._again = again
-        self._before: dict[str, Stored | None] = {}
+        self._news: set[str] = set()
         self._failing: dict[str, tuple[Hashable, datetime]] = {}
 
-    def refused(self, run: Run, error: GitopsError) -> None:
-        """A run did not even begin, as what its commit declares is wrong."""
-        self.failed(run, error)
-
-    def began(self, run: Run, desired: Desired) -> None:
-        """Nothing is known of earlier runs yet."""
-        del desired
-        self._before.pop(run.overlay, None)
-
-    def remembered(self, run: Run, before: Stored | None) -> None:
-        """By which it is judged whether something is new."""
-        self._before[run.overlay] = before
+    def recorded(self, run: Run, record: Record) -> None:
+        """It tells news, else nothing had been recorded."""
+        del record
+        self._news.add(run.id)
 
     def ended(self, run: Run, record: Record) -> None:
         """One summary, if it tells news."""
         told = summary(run, record, self._link_of(run))
         fails = told["outcome"] in {"Stopped", "Failed"}
         recovered = run.overlay in self._failing and not fails
-        news = tells_news(record, self._before.pop(run.overlay, None))
+        news = run.id in self._news
+        self._news.discard(run.id)
         state = (record.revision, told["outcome"], *(str(wave["counts"]) for wave in told["waves"]))
         due = fails and self._is_due(run, state)
         if news or due or recovered:
@@ -89,8 +81,8 @@ class Announcements(Observer):
 
     def failed(self, run: Run, error: GitopsError) -> None:
         """A failure is news, at first and from time to time."""
-        self._before.pop(run.overlay, None)
-        if self._is_due(run, (run.revision, str(error))):
+        self._news.discard(run.id)
+        if not isinstance(error, ANOTHER_RUN) and self._is_due(run, (run.revision, str(error))):
             told = failure_summary(run, error, self._link_of(run))
             self._put(run.id, Announcement(run.id, told, summary_text(told, None)))
 

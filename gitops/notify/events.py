@@ -8,10 +8,9 @@ one that is there, whichever process wrote it.
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gitops.clock import Clock
@@ -59,119 +58,138 @@ class Standing:
     message: str
 
 
+@dataclass
+class _Telling:
+    """What is said of one run."""
+
+    run: Run
+    looked: datetime
+    """When the shoots of the present wave were looked at last."""
+    before: Mapping[Target, str] = field(default_factory=dict)
+    """How the last run left every shoot."""
+    shoots: dict[Target, Manifest] = field(default_factory=dict)
+    """The live Shoots, which Events are about."""
+    said: dict[Target, ShootOutcome] = field(default_factory=dict)
+    soaking: bool = False
+    garden: Cluster | None = None
+    """None until something may be written."""
+    pool: ThreadPoolExecutor | None = None
+    writing: set[Future[None]] = field(default_factory=set)
+    errors: list[GitopsError] = field(default_factory=list)
+    """Grows in any thread."""
+
+
 class ShootEvents(Observer):
     """Writes an Event where a run wrote to a shoot, or left it in another state than the last run did.
 
-    It belongs into the world of one run: what it writes goes through the same garden as everything else, and has gone
-    when the run's end has been told, before anybody lets go of the overlay. An Event that cannot be written is told,
-    once for all, and harms nothing.
+    What it writes goes through the run's own garden, and has gone when the run lets go of the overlay. A run that tells
+    no news writes none. An Event that cannot be written is told, once for all, and harms nothing.
     """
 
-    def __init__(self, garden: Cluster, clock: Clock, tell: Tell) -> None:
-        """Make the observer of one run at a time.
+    def __init__(self, clock: Clock, tell: Tell) -> None:
+        """Make the observer of any number of overlays.
 
         Args:
-            garden: where the Shoots are.
-            clock: the run's own.
+            clock: what time it is in the gardens.
             tell: told what could not be written.
         """
-        self._garden = garden
         self._clock = clock
         self._tell = tell
-        self._before: dict[Target, str] = {}
-        self._shoots: dict[Target, Manifest] = {}
-        self._said: dict[Target, ShootOutcome] = {}
-        self._looked = clock.now()
-        self._soaking = False
-        self._pool: ThreadPoolExecutor | None = None
-        self._writing: set[Future[None]] = set()
-        self._errors: list[GitopsError] = []
-        self._lock = threading.Lock()
+        self._runs: dict[str, _Telling] = {}
 
     def began(self, run: Run, desired: Desired) -> None:
-        """A run of its own begins."""
+        """An earlier run of the overlay, which may have been broken off, is forgotten."""
         del desired
-        self._before, self._shoots, self._said = {}, {}, {}
-        self._looked, self._soaking = run.started, False
-        self._errors = []
+        self._finish(run)
+        self._runs[run.overlay] = _Telling(run, self._clock.now())
 
     def remembered(self, run: Run, before: Stored | None) -> None:
         """How the last run left every shoot."""
-        del run
         waves = before.last.get("waves", []) if before else []
-        self._before = {shoot["shoot"]: shoot["outcome"] for wave in waves for shoot in wave["shoots"]}
+        self._of(run).before = {shoot["shoot"]: shoot["outcome"] for wave in waves for shoot in wave["shoots"]}
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """Which objects the Events will be about."""
-        del run, planned
-        self._shoots = {target: seen.shoot for target, seen in outlook.shoots.items() if seen.shoot is not None}
+        del planned
+        live = {target: seen.shoot for target, seen in outlook.shoots.items() if seen.shoot is not None}
+        self._of(run).shoots = live
+
+    def held(self, run: Run, garden: Cluster) -> None:
+        """Where to write."""
+        self._of(run).garden = garden
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """From time to time, and before a wave is left alone for long, tell of shoots that are done with."""
+        telling, now = self._of(run), self._clock.now()
         soaking = rollout.soaking_until is not None
-        begins_to_soak = soaking and not self._soaking
-        self._soaking = soaking
-        if self._clock.now() - self._looked < LOOK and not begins_to_soak:
+        begins_to_soak = soaking and not telling.soaking
+        telling.soaking = soaking
+        if now - telling.looked < LOOK and not begins_to_soak:
             return
-        self._looked = self._clock.now()
+        telling.looked = now
         settled = [track for track in rollout.tracks.values() if track.phase is Phase.SETTLED]
-        for track in settled:
-            if track.observed.shoot is not None:
-                self._shoots[track.target] = track.observed.shoot
-        self._tell_of(run, (Standing(t.target, t.outcome, t.writes, t.message) for t in settled))
+        telling.shoots.update({t.target: t.observed.shoot for t in settled if t.observed.shoot is not None})
+        self._tell_of(telling, (Standing(t.target, t.outcome, t.writes, t.message) for t in settled))
 
-    def ended(self, run: Run, record: Record) -> None:
+    def recorded(self, run: Run, record: Record) -> None:
         """Tell of all that were not told of yet, and wait until they are written."""
         results = (shoot for wave in record.result.waves for shoot in wave.shoots)
-        self._tell_of(run, (Standing(s.shoot, s.outcome, s.writes, s.message) for s in results))
-        self._finish()
+        self._tell_of(self._of(run), (Standing(s.shoot, s.outcome, s.writes, s.message) for s in results))
+        self._finish(run)
+
+    def ended(self, run: Run, record: Record) -> None:
+        """Nothing is written any more."""
+        del record
+        self._finish(run)
 
     def failed(self, run: Run, error: GitopsError) -> None:
-        """What is on its way is still written."""
-        del run, error
-        self._finish()
+        """What is on its way is still written, as far as it may be."""
+        del error
+        self._finish(run)
 
-    def _tell_of(self, run: Run, standings: Iterable[Standing]) -> None:
+    def _of(self, run: Run) -> _Telling:
+        return self._runs[run.overlay]
+
+    def _tell_of(self, telling: _Telling, standings: Iterable[Standing]) -> None:
         for standing in standings:
-            shoot = self._shoots.get(standing.target)
-            if shoot is not None and self._is_news(standing):
-                self._said[standing.target] = standing.outcome
-                self._start(event_of(run, shoot, standing, self._clock.now()))
+            shoot = telling.shoots.get(standing.target)
+            if telling.garden is not None and shoot is not None and _is_news(telling, standing):
+                telling.said[standing.target] = standing.outcome
+                telling.pool = telling.pool or ThreadPoolExecutor(_THREADS, thread_name_prefix="events")
+                event = event_of(telling.run, shoot, standing, self._clock.now())
+                telling.writing.add(telling.pool.submit(_write, telling.garden, event, telling.errors))
 
-    def _is_news(self, standing: Standing) -> bool:
-        if standing.outcome not in _REASONS or self._said.get(standing.target) is standing.outcome:
-            return False
-        before = self._before.get(standing.target)
-        if before is None and standing.outcome is ShootOutcome.CONVERGED:
-            return standing.writes > 0  # a fleet that was as declared when the first run came
-        return standing.writes > 0 or before != standing.outcome.value
-
-    def _start(self, event: Manifest) -> None:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="events")
-        self._writing.add(self._pool.submit(self._write, event))
-
-    def _write(self, event: Manifest) -> None:
-        if any(isinstance(error, Forbidden) for error in self._errors):
+    def _finish(self, run: Run) -> None:
+        telling = self._runs.pop(run.overlay, None)
+        if telling is None or telling.pool is None:
             return
-        try:
-            write_event(self._garden, event)
-        except GitopsError as error:
-            with self._lock:
-                self._errors.append(error)
-
-    def _finish(self) -> None:
-        if self._pool is None:
-            return
-        left = wait(self._writing, timeout=PATIENCE).not_done
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool, self._writing = None, set()
-        if self._errors:
-            forbidden = [error for error in self._errors if isinstance(error, Forbidden)]
-            what = "Events are not written" if forbidden else f"{counted(len(self._errors), 'Event')} not written"
-            self._tell(f"{what}: {(forbidden or self._errors)[0]}")
+        left = wait(telling.writing, timeout=PATIENCE).not_done
+        telling.pool.shutdown(wait=False, cancel_futures=True)
+        if errors := telling.errors:
+            forbidden = [error for error in errors if isinstance(error, Forbidden)]
+            what = "Events are not written" if forbidden else f"{counted(len(errors), 'Event')} not written"
+            self._tell(f"{what}: {(forbidden or errors)[0]}")
         if left:
             self._tell(f"{counted(len(left), 'Event')} not written: the garden took longer than {PATIENCE:.0f} s")
+
+
+def _is_news(telling: _Telling, standing: Standing) -> bool:
+    if standing.outcome not in _REASONS or telling.said.get(standing.target) is standing.outcome:
+        return False
+    before = telling.before.get(standing.target)
+    if before is None and standing.outcome is ShootOutcome.CONVERGED:
+        return standing.writes > 0  # a fleet that was as declared when the first run came
+    return standing.writes > 0 or before != standing.outcome.value
+
+
+def _write(garden: Cluster, event: Manifest, errors: list[GitopsError]) -> None:
+    """Write one, unless it is known that none may be written."""
+    if any(isinstance(error, Forbidden) for error in errors):
+        return
+    try:
+        write_event(garden, event)
+    except GitopsError as error:
+        errors.append(error)
 
 
 def event_of(run: Run, shoot: Manifest, standing: Standing, now: datetime) -> Manifest:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from gitops.desired.compose import Desired
-from gitops.errors import GitopsError, InvalidInput, Refused
+from gitops.errors import GitopsError, InvalidInput, LeaseHeld, LeaseLost, Refused
 from gitops.notify.forge import CommitStatus, ForgeClient, Held, State
 from gitops.notify.summary import spoken
 from gitops.notify.web import Undelivered
@@ -34,6 +34,8 @@ _WAVES = {
     WaveOutcome.WAITING: (State.PENDING, "Waiting"),
     WaveOutcome.STOPPED: (State.FAILURE, "Stopped"),
 }
+ANOTHER_RUN = (LeaseHeld, LeaseLost)
+"""What ends a run because another one is at work, which says nothing of what the commit declares."""
 _PENDING = {Action.CREATED, Action.CONFIGURED, Action.PRUNED}
 _REVISIONS = 64
 """Commits of which it is remembered what the forge holds."""
@@ -124,8 +126,9 @@ class ForgeStatuses(Observer):
         self._seen.pop(run.overlay, None)
 
     def failed(self, run: Run, error: GitopsError) -> None:
-        """The run could not go on."""
-        self._say(self._of(run), "", *_of_error(error))
+        """The run could not go on; where another one does, that tells of itself."""
+        if not isinstance(error, ANOTHER_RUN):
+            self._say(self._of(run), "", *_of_error(error))
         self._seen.pop(run.overlay, None)
 
     def _of(self, run: Run) -> _Seen:

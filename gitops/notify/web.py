@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import certifi
 import urllib3
@@ -117,14 +118,15 @@ class Web:
                 redirect=False,
                 preload_content=False,
             )
+            body, whole = b"", False
             try:
                 body = answer.read(LONGEST_ANSWER + 1, decode_content=True)
+                whole = len(body) <= LONGEST_ANSWER
             finally:
-                # A connection is used again only where its answer has been read to the end.
-                answer.close() if answer.length_remaining else answer.release_conn()
+                (answer.release_conn if whole else answer.close)()
         except (http.HTTPError, OSError) as error:
             raise Undelivered(_cause(error), passing=_is_passing(error)) from None  # the error's text may hold the URL
-        if len(body) > LONGEST_ANSWER:
+        if not whole:
             raise Undelivered("the answer is too long", passing=False)
         return Response(answer.status, answer.headers, body)
 
@@ -136,9 +138,18 @@ class Web:
     def _pool(self, url: str) -> urllib3.PoolManager:
         proxy = self._proxy(url)
         if proxy not in self._pools:
-            made = urllib3.ProxyManager(proxy, ssl_context=self._tls) if proxy else None
-            self._pools[proxy] = made or urllib3.PoolManager(ssl_context=self._tls)
+            self._pools[proxy] = _pool_by(proxy, self._tls)
         return self._pools[proxy]
+
+
+def _pool_by(proxy: str | None, tls: ssl.SSLContext) -> urllib3.PoolManager:
+    """Connections, made directly or by a proxy, whose URL may hold a user and a password."""
+    if proxy is None:
+        return urllib3.PoolManager(ssl_context=tls)
+    parts = urlsplit(proxy)
+    user = unquote(parts.netloc.rpartition("@")[0])
+    headers = urllib3.make_headers(proxy_basic_auth=user) if user else None
+    return urllib3.ProxyManager(proxy, proxy_headers=headers, ssl_context=tls)
 
 
 def raise_unless_taken(response: Response) -> None:

@@ -19,7 +19,7 @@ def run(fleet: Fleet, told: Callable[[str], Any], requests: Requests | None = No
     """One run that is told on the Shoots."""
     with fleet.alive(), fleet.world(requests or Requests()) as world, fleet.artifact() as artifact:
         desired = compose_whole(artifact, "dev", NOW)
-        events = ShootEvents(world.garden, world.clock, told)
+        events = ShootEvents(world.clock, told)
         return reconcile(world, desired, trigger="command", pace=Pace(fleet.poll), observer=events)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from gitops.errors import GitopsError, Violation
+from gitops.kube.cluster import Cluster
 from gitops.manifest import Manifest, Target
 from gitops.observer import Observer, Run
 from gitops.plan.observed import NO_REGISTRATIONS, Observed, Unobserved
@@ -64,6 +65,7 @@ class Runs:
         problems: tuple[Violation, ...] = (),
         stop_after: int | None = None,
         repeat: int = 1,
+        garden: Cluster | None = None,
     ) -> Record | None:
         """One run to its end.
 
@@ -72,6 +74,7 @@ class Runs:
             problems: why the plan is refused.
             stop_after: the run is ended after so many moves.
             repeat: how often each move is told.
+            garden: where whoever is told may write.
 
         Returns:
             The record; None of a run that was refused.
@@ -89,6 +92,8 @@ class Runs:
         except GitopsError as error:
             observer.failed(run, error)
             return None
+        if garden is not None:
+            observer.held(run, garden)
         rollout = self.landscape.rollout()
         moves = 0
 
@@ -107,5 +112,6 @@ class Runs:
         if tells_news(record, self.before):
             document = json.loads(json.dumps(record_document(record)))
             self.before = Stored(document, (document,))
+            observer.recorded(run, record)
         observer.ended(run, record)
         return record

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.errors import CredentialsError, Rejected, Unreachable
+from gitops.errors import CredentialsError, LeaseHeld, Rejected, Unreachable
 from gitops.notify.announce import Announcement, Announcements, Chat, Webhook, read_url
 from gitops.notify.outbox import Outbox, Patience
 from gitops.notify.secret import SecretFile
@@ -112,6 +112,14 @@ def test_another_process_tells_a_failure_again() -> None:
     runs.run(heard.observer)
 
     assert heard.outcomes == ["Stopped"]
+
+
+def test_where_another_run_is_at_work_that_one_tells() -> None:
+    runs = Runs(DRIFTED)
+    heard = Heard(runs)
+    runs.fail(heard.observer, LeaseHeld("another run is at work"))
+
+    assert heard.outcomes == []
 
 
 def test_what_many_shoots_say_is_abridged() -> None:

@@ -34,7 +34,7 @@ class Garden:
         self.told: list[str] = []
 
     def observer(self, runs: Runs) -> ShootEvents:
-        return ShootEvents(self.cluster, runs.landscape, self.told.append)
+        return ShootEvents(runs.landscape, self.told.append)
 
     @property
     def said(self) -> list[tuple[str, str, str]]:
@@ -62,7 +62,7 @@ class Garden:
 
 def test_a_shoot_that_was_written_has_an_event() -> None:
     runs, garden = Runs(DRIFTED), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     assert garden.said == [
         ("canary", "Normal", "Reconciled"),
@@ -85,40 +85,40 @@ def test_a_shoot_that_was_written_has_an_event() -> None:
 
 def test_a_run_that_finds_everything_as_the_last_one_left_it_writes_nothing() -> None:
     runs, garden = Runs(DRIFTED), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
     before = len(garden.server.requests)
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     assert len(garden.server.requests) == before
 
 
 def test_the_first_run_over_a_fleet_that_is_as_declared_writes_nothing() -> None:
     runs, garden = Runs(), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     assert garden.server.requests == []
 
 
 def test_a_failure_is_a_warning_with_its_reason_and_a_recovery_is_told() -> None:
     runs, garden = Runs({"garden-local/canary": (*BROKEN, *WORKING)}), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
     assert garden.said == [("canary", "Warning", "ReconcileFailed")]
     (event,) = garden.events.values()
     assert "the machines are gone" in event["message"]
 
     runs.landscape.sleep(60)
     runs.landscape.shoots["garden-local/canary"]["status"] = WORKING[-1]
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     assert ("canary", "Normal", "Reconciled") in garden.said
 
 
 def test_a_repetition_is_counted_where_it_is() -> None:
     runs, garden = Runs(DRIFTED), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
     again = Runs(DRIFTED)
     again.landscape.sleep(timedelta(minutes=5).total_seconds())
-    again.run(garden.observer(again))
+    again.run(garden.observer(again), garden=garden.cluster)
 
     assert len(garden.events) == 3
     event = garden.events[min(garden.events)]
@@ -128,7 +128,7 @@ def test_a_repetition_is_counted_where_it_is() -> None:
 
 def test_a_canary_is_told_before_it_soaks() -> None:
     runs, garden = Runs(DRIFTED, soak=timedelta(hours=2)), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     canary = next(event for event in garden.events.values() if event["involvedObject"]["name"] == "canary")
     assert parse_timestamp(canary["lastTimestamp"]) - NOON < timedelta(minutes=1)
@@ -137,7 +137,7 @@ def test_a_canary_is_told_before_it_soaks() -> None:
 def test_events_that_may_not_be_written_are_told_once_and_harm_nothing() -> None:
     runs, garden = Runs(DRIFTED), Garden()
     garden.refusal = refusal(403, 'events is forbidden: User "x" cannot create resource', "Forbidden")
-    record = runs.run(garden.observer(runs))
+    record = runs.run(garden.observer(runs), garden=garden.cluster)
 
     assert record is not None
     assert record.result.outcome.value == "Converged"
@@ -148,7 +148,7 @@ def test_events_that_may_not_be_written_are_told_once_and_harm_nothing() -> None
 def test_events_that_cannot_be_written_are_counted() -> None:
     runs, garden = Runs(DRIFTED), Garden()
     garden.refusal = refusal(422, "no")
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     assert garden.told == [f"3 Events not written: POST {EVENTS}: no"]
 
@@ -156,7 +156,7 @@ def test_events_that_cannot_be_written_are_counted() -> None:
 def test_a_message_fits() -> None:
     long = (WORKING[0] | {"lastOperation": {**BROKEN[0]["lastOperation"], "description": "x" * 5000}},)
     runs, garden = Runs({"garden-local/canary": long}), Garden()
-    runs.run(garden.observer(runs))
+    runs.run(garden.observer(runs), garden=garden.cluster)
 
     (event,) = garden.events.values()
     assert len(event["message"]) == MESSAGE

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitops.errors import InvalidInput, Rejected, Unreachable, Violation
+from gitops.errors import InvalidInput, LeaseHeld, LeaseLost, Rejected, Unreachable, Violation
 from gitops.notify.forge import CommitStatus, ForgeClient, State
 from gitops.notify.forges import FORGES
 from gitops.notify.outbox import Outbox, Patience
@@ -104,6 +104,14 @@ def test_a_plan_that_is_refused_is_told_and_never_pending() -> None:
     Runs(DRIFTED).run(ForgeStatuses(statuses.append), problems=(Violation("f", 1, "", "budget", "too much"),))
 
     assert [(status.context, status.state) for status in statuses] == [("gitops/dev", State.FAILURE)]
+
+
+@pytest.mark.parametrize("error", [LeaseHeld("another run is at work"), LeaseLost("another run may be at work")])
+def test_where_another_run_is_at_work_that_one_tells(error: LeaseHeld | LeaseLost) -> None:
+    statuses: list[CommitStatus] = []
+    Runs().fail(ForgeStatuses(statuses.append), error)
+
+    assert statuses == []
 
 
 def test_statuses_lead_where_somebody_said() -> None:

@@ -160,11 +160,15 @@ def test_a_file_without_a_certificate_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_proxy_is_asked_instead(forge: StubForge) -> None:
-    web = Web(proxy=lambda url: forge.url if "acme.test" in url else None)
+    proxy = forge.url.replace("://", "://jo:pass%20word@")
+    web = Web(proxy=lambda url: proxy if "acme.test" in url else None)
     web(Request("POST", "http://forge.acme.test/hooks/x", b"{}"))
+    web(Request("POST", f"{forge.url}/hooks/direct", b"{}"))
     web.close()
 
-    assert forge.received[0].path == "http://forge.acme.test/hooks/x"
+    assert [request.path for request in forge.received] == ["http://forge.acme.test/hooks/x", "/hooks/direct"]
+    assert forge.received[0].headers["proxy-authorization"] == "Basic am86cGFzcyB3b3Jk"
+    assert "proxy-authorization" not in forge.received[1].headers
 
 
 def test_secrets_are_in_no_repr(client: Client) -> None:
