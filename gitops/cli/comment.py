@@ -9,8 +9,8 @@ from contextlib import closing
 import click
 
 from gitops.cli.exits import Exit
+from gitops.cli.forge import BRIEFLY, ForgeOptions, forge_options, open_web
 from gitops.cli.options import Source, chosen_overlay, repository_options, world_options
-from gitops.cli.telling import BRIEFLY, ForgeOptions, forge_options, open_web
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
 from gitops.desired.artifact import Artifact

@@ -126,12 +126,26 @@ def test_a_pull_request_is_told_why_there_is_no_plan(
         (("comment", "--sandbox"), 64, "--pr"),
         (("comment", "--pr", "0", "--sandbox"), 64, "--pr"),
         (("reconcile", "--sandbox", "--notify-secret-file", "x"), 64, "--notify-url-file"),
+        (("reconcile", "--sandbox", "--forge", "gitea"), 64, "--forge-token-file"),
+        (("reconcile", "--sandbox", "--forge-token-file", "../token"), 1, "--forge"),
         (("reconcile", "--sandbox", "--slack-url-file", "nowhere"), 1, "cannot be read from nowhere"),
         (("reconcile", "--sandbox", "--forge-token-file", "clusters/one.yaml"), 1, "single line of text"),
     ],
-    ids=["no token", "no number", "zero", "secret without address", "no file", "not a token"],
+    ids=[
+        "no token",
+        "no number",
+        "zero",
+        "secret without address",
+        "forge without token",
+        "no forge",
+        "no file",
+        "not a token",
+    ],
 )
-def test_wrong_options_say_what_is_right(gitops: Run, arguments: tuple[str, ...], code: int, said: str) -> None:
+def test_wrong_options_say_what_is_right(
+    gitops: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
     done = gitops(*arguments)
 
     assert done.returncode == code, done.stderr
