@@ -108,13 +108,12 @@ class Outbox(Generic[M]):
         self._thread: threading.Thread | None = None
 
     def put(self, key: Hashable, message: M) -> None:
-        """Have a message delivered; an earlier one of the same key that still waits is not."""
+        """Have a message delivered; it takes the place of an earlier one of the same key that still waits."""
         lost: M | None = None
         with self._changed:
             if self._closing:
                 lost = message
             else:
-                self._queue.pop(key, None)
                 self._queue[key] = message
                 if len(self._queue) > self._limit:
                     lost = self._queue.pop(next(iter(self._queue)))

@@ -131,16 +131,7 @@ def test_a_pull_request_is_told_why_there_is_no_plan(
         (("reconcile", "--sandbox", "--slack-url-file", "nowhere"), 1, "cannot be read from nowhere"),
         (("reconcile", "--sandbox", "--forge-token-file", "clusters/one.yaml"), 1, "single line of text"),
     ],
-    ids=[
-        "no token",
-        "no number",
-        "zero",
-        "secret without address",
-        "forge without token",
-        "no forge",
-        "no file",
-        "not a token",
-    ],
+    ids=["no token", "no number", "zero", "no address", "forge, no token", "no forge", "no file", "not a token"],
 )
 def test_wrong_options_say_what_is_right(
     gitops: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str

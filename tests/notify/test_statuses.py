@@ -14,7 +14,7 @@ from gitops.notify.forges import FORGES
 from gitops.notify.outbox import Outbox, Patience
 from gitops.notify.secret import SecretFile
 from gitops.notify.statuses import ForgeStatuses, StatusPost
-from gitops.notify.web import Web
+from gitops.notify.web import Undelivered, Web
 from tests.notify.conftest import REPOSITORIES, Client
 from tests.notify.runs import BROKEN, WORKING, Runs
 from tests.notify.stub_forge import Fault, StubForge, stub_forge
@@ -196,6 +196,18 @@ def test_another_process_asks_what_the_forge_holds(forge: StubForge, client: Cli
         again.close(LONG)
 
     assert len(forge.writes()) == before
+
+
+def test_what_a_lost_answer_has_done_is_not_taken_for_granted(forge: StubForge, client: Client, kind: str) -> None:
+    post = StatusPost(client(kind))
+    under_way = CommitStatus(REVISION, "gitops/dev", State.PENDING, "Under way")
+    post(under_way)
+    forge.faults.append(Fault(reset=True, done=True))
+    with pytest.raises(Undelivered):
+        post(CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged"))
+    post(under_way)
+
+    assert forge.states(REVISION) == {"gitops/dev": client(kind).forge.word(State.PENDING)}
 
 
 def test_where_what_it_holds_may_not_be_read_it_is_told_all_the_same(forge: StubForge, client: Client) -> None:
