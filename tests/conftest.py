@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,12 @@ from tests.control_plane.oracle import oracle
 from tests.control_plane.toolchain import BuildError
 
 _SKIPPED = os.environ.get("SHOOT_GITOPS_CONTROL_PLANE") == "skip"
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C even where a shell started the suite in the background, which has it ignored from then on."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
