@@ -25,7 +25,8 @@ class SecretFile:
             CredentialsError: the file cannot be read, or holds no single line of text.
         """
         try:
-            text = self.path.read_bytes()[: _LONGEST + 1].decode().strip()
+            with self.path.open("rb") as file:
+                text = file.read(_LONGEST + 1).decode().strip()
         except OSError as error:
             raise CredentialsError(f"{self.what} cannot be read from {self.path}: {error.strerror}") from None
         except UnicodeDecodeError:
