@@ -5,7 +5,8 @@
     ├── SourceError           the commit cannot be read: no repository, unknown revision, git failed
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
     │   ├── LeaseHeld         another run is at work on the overlay
-    │   └── LeaseLost         ours was to be the only run, and may not be any more: it writes nothing from here on
+    │   ├── LeaseLost         another run may be at work by now, so that ours writes nothing any more
+    │   └── Untrusted         the commit does not carry the signature that is required
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
         ├── Absent            404: the object, or its kind, is not there
@@ -74,6 +75,20 @@ class LeaseHeld(Refused):
 
 class LeaseLost(Refused):
     """Another run may be at work on the overlay by now, so that this one must not write any more."""
+
+
+class Untrusted(Refused):
+    """The commit, or the tag that names it, does not carry the signature that is required.
+
+    Attributes:
+        rule: which rule it breaks, in kebab case, for scripts and searching.
+        signer: a principal or fingerprint as far as it is known; empty when nobody signed.
+    """
+
+    def __init__(self, message: str, *, rule: str, signer: str = "") -> None:
+        self.rule = rule
+        self.signer = signer
+        super().__init__(f"{message} [{rule}]")
 
 
 class CredentialsError(GitopsError):

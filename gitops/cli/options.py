@@ -6,20 +6,23 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
 
+from gitops.cli.git_options import GIT_OPTIONS, git_settings
 from gitops.cli.world import Where
 from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
 from gitops.errors import InvalidInput, Violation
 from gitops.ownership.equality import seconds
+from gitops.source.access import Access
 from gitops.source.repository import open_artifact
+from gitops.source.trust import Trust
 from gitops.source.worktree import open_worktree
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,6 +35,10 @@ class Source:
     repo: str
     revision: str
     worktree: bool
+    access: Access = field(default_factory=Access)
+    """How a remote repository is reached."""
+    trust: Trust | None = None
+    """Whose signature the commit must carry; None when nobody's."""
 
     @contextmanager
     def opened(self) -> Iterator[Artifact]:
@@ -39,11 +46,15 @@ class Source:
 
         Raises:
             SourceError: there is no such repository or revision.
+            Untrusted: the commit does not carry the signature that is required.
         """
         if self.worktree:
             yield open_worktree(self.repo)
         else:
-            with open_artifact(self.repo, self.revision, cache=cache_folder()) as artifact:
+            opening = open_artifact(
+                self.repo, self.revision, cache=cache_folder(), access=self.access, trust=self.trust
+            )
+            with opening as artifact:
                 yield artifact
 
 
@@ -112,19 +123,26 @@ class Duration(click.ParamType[timedelta]):
 
 
 def repository_options(function: F) -> F:
-    """`--repo` and `--revision`, handed over as one `source`."""
+    """`--repo`, `--revision` and all about git itself, handed over as one `source`."""
 
     @functools.wraps(function)
-    def with_source(*, repo: str, revision: str, worktree: bool = False, **others: Any) -> Any:
-        return function(source=Source(repo, revision, worktree), **others)
+    def with_source(
+        *, repo: str, revision: str, access: Access, trust: Trust | None, worktree: bool = False, **others: Any
+    ) -> Any:
+        if worktree and trust is not None:
+            raise click.UsageError("nobody signs a working tree: leave out --worktree, or --require-signed")
+        return function(source=Source(repo, revision, worktree, access, trust), **others)
 
     where = "The repository that declares everything."
     which = "The commit to read."
+    wait = "How long a fetch may take."
     options = (
+        *reversed(GIT_OPTIONS),
+        click.option("--git-timeout", type=Duration(), default=timedelta(minutes=5), show_default="5m", help=wait),
         click.option("--revision", default="HEAD", show_default=True, metavar="REF", help=which),
         click.option("--repo", default=".", show_default=True, metavar="PATH|URL", help=where),
     )
-    return functools.reduce(lambda command, option: option(command), options, cast("F", with_source))
+    return functools.reduce(lambda command, option: option(command), options, cast("F", git_settings(with_source)))
 
 
 def source_options(function: F) -> F:

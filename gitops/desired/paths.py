@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from gitops.desired.artifact import Artifact
 
 _MANIFESTS = (".yaml", ".yml", ".json")
+_NO_FOLDER = "not a folder; symlinks are not followed"
 
 
 def resolve(overlay_file: str, raw: str) -> str:
@@ -37,7 +38,7 @@ def manifest_files(artifact: Artifact, path: str) -> list[str]:
         return [path]
     below = files_below(list(artifact.files), path)
     if not below:
-        raise ValueError(f"there is no file and no folder {path!r}{_symlink_hint(artifact, path)}")
+        raise ValueError(f"there is no file and no folder {path!r}{_link_hint(artifact, path)}")
     # A symlink or submodule is listed too, so that reading it refuses what would be left out without a word.
     manifests = [file for file in below if file.endswith(_MANIFESTS) or not artifact.files[file].mode.startswith("100")]
     if not manifests:
@@ -54,8 +55,11 @@ def files_below(files: Sequence[str], folder: str) -> list[str]:
     return list(files[start:end])
 
 
-def _symlink_hint(artifact: Artifact, path: str) -> str:
+def _link_hint(artifact: Artifact, path: str) -> str:
     parts = path.split("/")
     parents = ["/".join(parts[:depth]) for depth in range(1, len(parts))]
     link = next((parent for parent in parents if parent in artifact.files), None)
-    return f" ({link!r} is not a folder; symlinks are not followed)" if link else ""
+    if link is None:
+        return ""
+    what = "a submodule; other repositories are not read" if artifact.files[link].mode == "160000" else _NO_FOLDER
+    return f" ({link!r} is {what})"

@@ -13,7 +13,8 @@ _REFUSED_MODES = {
     "120000": ("symlink", "is a symlink, and symlinks are not followed: put the file itself here"),
     "160000": ("submodule", "is a submodule, and other repositories are not read: put the file itself here"),
 }
-_LFS = b"version https://git-lfs.github.com/spec/"
+_LFS = (b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/")
+"""How pointers begin, today's and those of before LFS had its name (git-lfs docs/spec.md)."""
 
 
 def refuse_by_listing(blob: Blob) -> None:

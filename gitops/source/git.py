@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import git
 
@@ -22,24 +22,26 @@ _CONFIG = {
 }
 
 
-def environment(protocols: str = "none") -> dict[str, str]:
+def environment(protocols: str = "none", config: Mapping[str, str] | None = None) -> dict[str, str]:
     """Variables for a git process.
 
     Args:
         protocols: which transports it may use, joined by colons; `none` also stops a partial clone from
             fetching missing objects in the middle of reading.
+        config: more settings; like all that stand here, they win over every configuration file.
     """
+    settings = {**_CONFIG, **(config or {})}
     variables = {
         "GIT_ALLOW_PROTOCOL": protocols,
         "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_COUNT": str(len(_CONFIG)),
+        "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C",
     }
-    for number, (key, value) in enumerate(_CONFIG.items()):
+    for number, (key, value) in enumerate(settings.items()):
         variables[f"GIT_CONFIG_KEY_{number}"] = key
         variables[f"GIT_CONFIG_VALUE_{number}"] = value
     return variables
@@ -79,13 +81,18 @@ def commit_of(repository: git.Repo, revision: str, shown: str) -> str:
     Raises:
         SourceError: it stands for no commit of this repository.
     """
+    require_revision(revision)
     try:
-        if revision.startswith("-") or not revision:
-            raise SourceError(f"{revision!r} is not a revision: name a branch, a tag or a commit")
         found: str = repository.git.rev_parse("--verify", "--quiet", "--end-of-options", revision + "^{commit}")
     except git.GitCommandError as error:
         raise SourceError(_unknown(repository, revision, shown)) from error
     return found.splitlines()[-1]
+
+
+def require_revision(revision: str) -> None:
+    """Raises SourceError for what git could take for an option, or for nothing at all."""
+    if revision.startswith("-") or not revision:
+        raise SourceError(f"{revision!r} is not a revision: name a branch, a tag or a commit")
 
 
 def _unknown(repository: git.Repo, revision: str, shown: str) -> str:
@@ -94,14 +101,3 @@ def _unknown(repository: git.Repo, revision: str, shown: str) -> str:
     shallow = (Path(repository.common_dir) / "shallow").exists()
     hint = "; this is a shallow clone, so `git fetch --unshallow` may bring it" if shallow else ""
     return f"revision {revision!r} is unknown in {shown}: fetch it, or name a branch, a tag or a commit{hint}"
-
-
-def without_credentials(text: str, url: str) -> str:
-    """A message about a URL with its user and password taken out, wherever they stand."""
-    userinfo, at, _ = urlsplit(url).netloc.rpartition("@")
-    if not at:
-        return text
-    for secret in (userinfo + "@", userinfo, userinfo.partition(":")[2]):
-        if secret:
-            text = text.replace(secret, "" if secret.endswith("@") else "***")
-    return text

@@ -1,105 +1,120 @@
-"""A remote repository, mirrored into a bare one that is kept for the next time."""
+"""A remote repository, mirrored into a bare one that is kept for the next time.
+
+Of a branch, a tag or a commit only that one commit is fetched, and only if the mirror does not hold it yet. What needs
+history (`main~2`, an abbreviated id, a server that hands out nothing but branches) makes the mirror a full one.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import re
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
-
-import git
 
 from gitops.errors import SourceError
-from gitops.source.git import environment, without_credentials
+from gitops.source.access import Access
+from gitops.source.address import address_of
+from gitops.source.fetching import Mirrored
+from gitops.source.git import require_revision
+from gitops.source.process import GitFailed
 
-_PROTOCOLS = {"https": "https", "ssh": "ssh", "file": "file"}
-_SCP = re.compile(r"(?:[^/@:]+@)?[^/@:]+:(?!//).+")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_HEAD = "refs/mirror/HEAD"
-_REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", f"+HEAD:{_HEAD}")
-
-
-def is_url(repo: str) -> bool:
-    """Whether a repository is named by a URL, or by ssh's `host:path`, and not by a folder."""
-    return "://" in repo or (_SCP.fullmatch(repo) is not None and not Path(repo).exists())
+_DAMAGED = "shoot-gitops-damaged"
+_LOOK_AGAIN = 0.1
+"""Seconds between two attempts to get a lock that another process holds."""
 
 
-def mirror_of(url: str, revision: str, cache: Path) -> tuple[Path, str]:
-    """An up-to-date bare mirror of a URL, and the URL without credentials.
+@dataclass(frozen=True)
+class Mirror:
+    """A bare repository that holds what was asked for."""
 
-    Forced pushes and deleted branches are followed. Processes that share the cache wait for each other.
+    path: Path
+    shown: str
+    """The address without credentials."""
+    revision: str
+    """What was asked for, as the mirror knows it: an id, or an expression."""
+
+    def damaged(self) -> None:
+        """Have it made anew the next time that it is asked for."""
+        (self.path / _DAMAGED).touch()
+
+
+def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
+    """An up-to-date mirror of a URL, as far as a revision needs one.
+
+    Forced pushes are followed; a branch or tag that is gone is an error, whatever the mirror still holds. Processes
+    that share the cache wait for each other. A mirror that is damaged is made anew.
 
     Args:
         url: https, ssh or file.
-        revision: what will be read; a full commit id that no branch holds is asked for by itself.
+        revision: what will be read: HEAD, a branch, a tag, a commit, or an expression.
         cache: the folder that holds the mirrors.
+        access: how the remote is reached.
 
     Raises:
-        SourceError: the URL cannot be used, or fetching failed; messages hold no credentials.
+        SourceError: the URL cannot be used, the remote does not answer or has no such revision; no credentials in it.
     """
-    shown = _shown(url)
-    protocol = _protocol(url, shown)
-    mirror = cache / (hashlib.sha256(shown.encode()).hexdigest()[:32] + ".git")
+    address = address_of(url)
+    require_revision(revision)
+    path = cache / (hashlib.sha256(address.shown.encode()).hexdigest()[:32] + ".git")
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(mirror.with_suffix(".lock")):
+    with _locked(path.with_suffix(".lock"), access.patience.total_seconds(), address.shown):
+        mirrored = Mirrored(path, address, access)
+        if (path / _DAMAGED).exists() or not mirrored.exists():
+            _make_anew(path)
         try:
-            repository = git.Repo.init(mirror, bare=True, mkdir=True)
             try:
-                _fetch(repository, url, revision, protocol)
-            finally:
-                repository.close()
-        except git.GitCommandError as error:
-            reason = without_credentials(_reason(error), url)
-            raise SourceError(f"cannot fetch {shown}: {reason}; check the address and your access") from None
-    return mirror, shown
+                found = mirrored.bring(revision)
+            except GitFailed as failure:
+                if failure.far or mirrored.sound():
+                    raise
+                _make_anew(path)
+                found = mirrored.bring(revision)
+        except GitFailed as failure:
+            raise SourceError(_explained(failure, mirrored, access)) from None
+    return Mirror(path, address.shown, found)
 
 
-def _fetch(repository: git.Repo, url: str, revision: str, protocol: str) -> None:
-    repository.git.update_environment(**environment(protocol), GIT_DIR=str(Path(repository.git_dir).resolve()))
-    repository.git.symbolic_ref("HEAD", _HEAD)
-    # The address is an argument, never configuration: credentials in it do not reach the disk.
-    options = ("--quiet", "--force", "--no-write-fetch-head", "--no-auto-gc")
-    repository.git.fetch(*options, "--prune", "--end-of-options", url, *_REFS)
-    if _COMMIT.fullmatch(revision) and not _has(repository, revision):
-        repository.git.fetch(*options, "--end-of-options", url, f"+{revision}:refs/mirror/{revision}")
+def _make_anew(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
 
 
-def _has(repository: git.Repo, commit: str) -> bool:
-    status, _, _ = repository.git.execute(
-        ["git", "cat-file", "-e", commit], with_extended_output=True, with_exceptions=False
-    )
-    return status == 0
+def _explained(failure: GitFailed, mirrored: Mirrored, access: Access) -> str:
+    """Why fetching failed, and what can be done about it."""
+    address = mirrored.address
+    reason = failure.reason
+    for secret in access.secrets(address):
+        reason = reason.replace(secret, "***")
+    hint = next((hint for sign, hint in _HINTS.items() if sign in failure.errors), "check the address and your access")
+    return f"cannot fetch {address.shown}: {reason}; {hint}"
 
 
-def _protocol(url: str, shown: str) -> str:
-    if "://" not in url:
-        return "ssh"
-    protocol = _PROTOCOLS.get(urlsplit(url).scheme)
-    if protocol is None:
-        raise SourceError(f"{shown}: only https, ssh and file addresses are fetched")
-    return protocol
-
-
-def _shown(url: str) -> str:
-    if "://" not in url:
-        return url
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
-def _reason(error: git.GitCommandError) -> str:
-    """The last thing git said, which is the one that matters."""
-    text = str(error.stderr).strip().removeprefix("stderr: ").strip("' \n")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
-    return (fatal or lines or ["git said nothing"])[-1]
+_HINTS = {
+    "Host key verification failed": "its host key is not in --ssh-known-hosts (or has changed, which may be an "
+    "attack): `ssh-keyscan HOST`, and compare the fingerprint with what the server's owner publishes",
+    "terminal prompts disabled": "it wants credentials: --git-credentials FILE, or GITOPS_GIT_PASSWORD_FILE",
+    "could not read Username": "it wants credentials: --git-credentials FILE, or GITOPS_GIT_PASSWORD_FILE",
+    "Authentication failed": "the server refuses these credentials: renew them",
+    "Permission denied": "the server does not take this --ssh-key: give the key's public half read access there",
+    "certificate": "nobody who is trusted vouches for the server: name its authority with --git-ca-file",
+}
+"""By what git or ssh says."""
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, patience: float, shown: str) -> Iterator[None]:
     with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        until = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    message = f"another process has been fetching {shown} for {patience:g} s: is it stuck?"
+                    raise SourceError(message) from None
+                time.sleep(_LOOK_AGAIN)
         yield

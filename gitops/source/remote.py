@@ -7,8 +7,8 @@ from pathlib import Path
 import git
 
 from gitops.errors import SourceError
+from gitops.source.address import is_url
 from gitops.source.git import open_repository
-from gitops.source.mirror import is_url
 
 
 def remote_url(repo: str) -> str:

@@ -432,6 +432,12 @@ def test_a_symlink_among_the_folders_is_named_as_the_reason() -> None:
     assert "'link' is not a folder; symlinks are not followed" in found[0].message
 
 
+def test_a_submodule_among_the_folders_is_named_as_the_reason() -> None:
+    text = OVERLAY.replace("../../clusters", "../../module/clusters")
+    with pytest.raises(InvalidInput, match="'module' is a submodule; other repositories are not read"):
+        compose(Files(repository(overlay=text) | {"module": ""}, {"module": "160000"}), "dev")
+
+
 def test_everything_that_is_wrong_is_told_at_once_in_order() -> None:
     files = repository(
         shoot=SHOOT.replace('"1.35"', "1.35").replace("  labels:", "  uid: x\n  labels:"),

@@ -172,12 +172,14 @@ def test_a_repository_without_commits_says_so(folder: Path, tmp_path: Path) -> N
 
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+OLD_POINTER = POINTER.replace("git-lfs", "hawser")
 
 
 @pytest.mark.parametrize(
     ("content", "rule", "line"),
     [
         pytest.param(POINTER, "lfs-pointer", 1, id="lfs"),
+        pytest.param(OLD_POINTER, "lfs-pointer", 1, id="lfs of old"),
         pytest.param(b"a: 1\nb: \0\n", "nul-byte", 2, id="nul"),
         pytest.param("#" * (5 * 1024 * 1024 + 1), "too-large", 0, id="size"),
     ],
@@ -218,6 +220,29 @@ def test_submodules_are_refused(folder: Path, tmp_path: Path) -> None:
 
     with pytest.raises(InvalidInput, match="submodule"):
         read(folder, "HEAD", "sub", tmp_path)
+
+
+def test_a_real_submodule_is_refused_where_it_is_read_and_its_settings_are_not_looked_at(
+    folder: Path, tmp_path: Path
+) -> None:
+    new_repository(tmp_path / "other", {"x.yaml": "1"})
+    new_repository(folder, {"b.yaml": "ok"})
+    git(folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../other", "sub")
+    commit(folder, {".gitmodules": (folder / ".gitmodules").read_text() + "\tupdate = !touch /nonexistent\n"})
+
+    assert read(folder, "HEAD", "b.yaml", tmp_path) == b"ok"
+    with pytest.raises(InvalidInput, match="submodule, and other repositories are not read"):
+        read(folder, "HEAD", "sub", tmp_path)
+
+
+def test_attributes_alone_make_no_lfs_pointer(folder: Path, tmp_path: Path) -> None:
+    new_repository(folder, {".gitattributes": "*.yaml filter=lfs diff=lfs merge=lfs -text\n", "a.yaml": POINTER})
+    git(folder, "-c", "filter.lfs.clean=cat", "add", "--all")
+
+    with pytest.raises(InvalidInput, match="lfs-pointer"):
+        read(folder, "HEAD", "a.yaml", tmp_path)
+    commit(folder, {"a.yaml": "a: 1\n"})
+    assert read(folder, "HEAD", "a.yaml", tmp_path) == b"a: 1\n"
 
 
 def test_a_blob_that_a_partial_clone_left_out_is_not_fetched_behind_our_back(folder: Path, tmp_path: Path) -> None:
