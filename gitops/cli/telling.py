@@ -43,13 +43,14 @@ class Telling:
     events: bool
 
     @contextmanager
-    def opened(self, repo: str, tell: Tell, clock: Clock | None = None) -> Iterator[Told]:
+    def opened(self, repo: str, tell: Tell, clock: Clock | None = None, *, flush: float = FLUSH) -> Iterator[Told]:
         """Everybody who is to be told, for as long as runs go on; at the end all is delivered, or told to be lost.
 
         Args:
             repo: the repository whose commits are carried out.
             tell: told what could not be delivered, from any thread.
             clock: by which failures that go on are told again.
+            flush: seconds that the end waits for what is still to be delivered.
 
         Raises:
             UsageError, Refused, CredentialsError: what was said of the forge, an address or a secret cannot be used.
@@ -70,7 +71,7 @@ class Telling:
                 box: Outbox[Announcement] = Outbox(receiver, deliver, tell)
                 boxes.append(box)
                 announcements.append(Announcements(box.put, clock, self.link))
-            with _delivered(boxes):
+            with _delivered(boxes, flush):
                 yield Told(statuses, tuple(announcements), tell, clock, self.events)
 
     def _receivers(self, web: Web) -> Iterator[tuple[str, Webhook | Chat]]:
@@ -85,9 +86,8 @@ class Telling:
 
 
 @contextmanager
-def _delivered(boxes: Sequence[Outbox[Any]]) -> Iterator[None]:
+def _delivered(boxes: Sequence[Outbox[Any]], seconds: float) -> Iterator[None]:
     """Deliver at the end of the block, for so long as there is time; for none where somebody interrupts it."""
-    seconds = FLUSH
     try:
         yield
     except KeyboardInterrupt:
