@@ -6,6 +6,13 @@ import time
 from datetime import UTC, datetime
 from typing import Protocol
 
+_STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def steady() -> float:
+    """Seconds of a clock that nobody sets, and that goes on while the process or, on Linux, the machine sleeps."""
+    return time.clock_gettime(_STEADY)
+
 
 class Clock(Protocol):
     """Where a run gets its time from."""

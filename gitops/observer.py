@@ -40,13 +40,16 @@ class Observer:
         """A run looks at the world."""
 
     def remembered(self, run: Run, before: Stored | None) -> None:
-        """It knows how earlier runs ended; None when there was none."""
+        """It knows how earlier runs ended; None when there was none. Told again where it had to look again."""
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
-        """It knows what it would do; nothing has been written yet."""
+        """It knows what it would do; nothing has been written yet. Told again where it had to look again."""
+
+    def waiting(self, run: Run, holder: str) -> None:
+        """It would write, and another run holds the overlay's lease; told for each that does."""
 
     def held(self, run: Run, garden: Cluster) -> None:
-        """From here on it writes, and so may whoever is told, through this garden only and until it has ended."""
+        """It holds the lease, and so whoever is told may write as well: through this garden, until `recorded`."""
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """The rollout is in another state, or time has passed in it."""
@@ -81,6 +84,11 @@ class Observers(Observer):
         """Tell all."""
         for observer in self._observers:
             observer.planned(run, planned, outlook)
+
+    def waiting(self, run: Run, holder: str) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.waiting(run, holder)
 
     def held(self, run: Run, garden: Cluster) -> None:
         """Tell all."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from gitops.clock import Clock
@@ -13,6 +14,10 @@ from gitops.desired.compose import Desired
 from gitops.errors import CredentialsError, Forbidden, GitopsError, Violation
 from gitops.gardener.shoot_record import has_vectors
 from gitops.kube.cluster import Cluster
+from gitops.kube.transport import Transport
+from gitops.lease.fence import Check, Fenced
+from gitops.lease.lease import Lease
+from gitops.lease.leasing import Leasing
 from gitops.live.access import ShootAccess
 from gitops.live.garden import check_identity, observe_garden
 from gitops.live.registrations import list_registrations, observe_registrations
@@ -45,10 +50,24 @@ class World:
     """Which run this is, unlike every other: what an earlier one found wanting is looked at again."""
     runtime: Cluster | None = None
     """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
+    leasing: Leasing = field(default_factory=Leasing)
+    """How runs keep each other from writing at once."""
 
     def effects(self, desired: Desired) -> Effects:
         """Whoever carries actions out in this world."""
         return Effects(desired, self.garden, self.access, self.clock, self.run, self.runtime)
+
+    @contextmanager
+    def fenced(self, check: Check) -> Iterator[World]:
+        """The same world, in which every write asks first."""
+
+        def wrap(transport: Transport) -> Fenced:
+            return Fenced(transport, check)
+
+        garden = self.garden.through(wrap)
+        runtime = self.runtime.through(wrap) if self.runtime is not None else None
+        with closing(self.access.through(garden, wrap)) as access:
+            yield replace(self, garden=garden, access=access, runtime=runtime)
 
 
 @dataclass(frozen=True)
@@ -59,6 +78,8 @@ class Pace:
     """Between two looks at something that is being waited for."""
     deadline: timedelta | None = None
     """The longest that a run may take; None lets it wait as long as its gates allow."""
+    lock_timeout: timedelta = timedelta(0)
+    """How long to wait for another run that is alive. One that is not is waited for until its lease has expired."""
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -102,6 +123,9 @@ def plan(world: World, desired: Desired) -> tuple[Planned, Outlook]:
 def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, observer: Observer | None = None) -> Record:
     """One run to the end, or to where it must wait.
 
+    It holds the overlay's lease from before its first write to after its last; where there is nothing to write, none
+    is taken.
+
     Args:
         world: what to act on.
         desired: what to achieve.
@@ -110,14 +134,19 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
         observer: told how it goes; None where nobody wants to know.
 
     Raises:
+        LeaseHeld: another run is at work on the overlay; nothing was written.
+        LeaseLost: another run may be by now; nothing more was written, the record neither.
         Refused: the plan must not be carried out; nothing was written.
         ApiError: the garden cannot be read, and nothing was written; or the record could not be.
     """
     run = Run(uuid4().hex, desired.overlay.name, desired.revision, trigger, world.clock.now())
     observer = observer or Observer()
     observer.began(run, desired)
+    overlay = desired.overlay
+    lease = Lease(world.garden, overlay.name, overlay.garden.namespaces[0], run.id, world.leasing)
     try:
-        record = _run(replace(world, run=run.id), desired, run, pace, observer)
+        with replace(world, run=run.id).fenced(lease.check) as fenced:
+            record = _run(fenced, desired, run, pace, observer, lease)
     except GitopsError as error:
         observer.failed(run, error)
         raise
@@ -125,36 +154,88 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
     return record
 
 
-def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer) -> Record:
+def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer, lease: Lease) -> Record:
+    @contextmanager
+    def held() -> Iterator[None]:
+        with lease.held(pace.lock_timeout, lambda holder: observer.waiting(run, holder)):
+            observer.held(run, world.garden)
+            yield
+
     before = load_records(world.garden, desired.overlay)
     observer.remembered(run, before)
+    planned, outlook = _look(world, desired, run, observer)
+    if result := _nothing_to_do(world, outlook, run, pace, observer):
+        record = _record(world, planned, run, result)
+        if tells_news(record, before):
+            with held():
+                _remember(world, desired, run, record, observer)
+        return record
+    with held():
+        if not lease.undisturbed_since(_looked_at(outlook)):
+            observer.remembered(run, load_records(world.garden, desired.overlay))
+            planned, outlook = _look(world, desired, run, observer)
+        record = _record(world, planned, run, _roll_out(world, outlook, run, pace, observer, lease.check))
+        _remember(world, desired, run, record, observer)
+    return record
+
+
+def _look(world: World, desired: Desired, run: Run, observer: Observer) -> tuple[Planned, Outlook]:
     planned, outlook = plan(world, desired)
     observer.planned(run, planned, outlook)
     planned.require_permission()
-    observer.held(run, world.garden)
-    record = Record(
+    return planned, outlook
+
+
+def _looked_at(outlook: Outlook) -> datetime | None:
+    """When the garden was read, by its own clock; None where nothing is declared in it."""
+    return min((seen.server_time for seen in outlook.shoots.values()), default=None)
+
+
+def _record(world: World, planned: Planned, run: Run, result: Result) -> Record:
+    return Record(
         overlay=run.overlay,
         revision=run.revision,
         digest=digest(planned.plan),
         trigger=run.trigger,
-        result=_roll_out(world, outlook, run, pace, observer),
+        result=result,
         started=run.started,
         finished=world.clock.now(),
     )
+
+
+def _remember(world: World, desired: Desired, run: Run, record: Record, observer: Observer) -> None:
+    """Keep the record where it tells anything; read and written while no other run does either."""
+    before = load_records(world.garden, desired.overlay)
     if tells_news(record, before):
         save_record(world.garden, desired.overlay, record, before)
         observer.recorded(run, record)
-    return record
 
 
-def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer) -> Result:
+def _rollout(world: World, outlook: Outlook, pace: Pace) -> Rollout:
     desired = outlook.desired
     rules = Rules(desired.overlay, pruning(desired), pace.poll)
-    rollout = Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
-    effects = world.effects(desired)
+    return Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
+
+
+def _nothing_to_do(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer) -> Result | None:
+    """The result of a rollout that asks for nothing and waits for nobody; None where it does."""
+    rollout = _rollout(world, outlook, pace)
+    if rollout.actions(world.clock.now()) or not rollout.over:
+        return None
+    observer.moved(run, rollout)
+    return rollout.result()
+
+
+def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer, check: Check) -> Result:
+    def moved(rollout: Rollout) -> None:
+        check()  # without the lease, nothing that is said about any shoot is of use
+        observer.moved(run, rollout)
+
+    rollout = _rollout(world, outlook, pace)
+    effects = world.effects(outlook.desired)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
-        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=lambda moved: observer.moved(run, moved))
+        carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved)
     return rollout.result()
 
 

@@ -18,6 +18,7 @@ from gitops.cli.policy import policy
 from gitops.cli.promote import promote
 from gitops.cli.reconcile import reconcile
 from gitops.cli.sandbox_server import sandbox
+from gitops.cli.unlock import unlock
 
 
 @click.group(context_settings={"auto_envvar_prefix": "GITOPS", "help_option_names": ["-h", "--help"]})
@@ -34,6 +35,7 @@ for _command in (
     reconcile,
     status,
     history,
+    unlock,
     preflight,
     verify,
     explain,

@@ -112,12 +112,15 @@ class Duration(click.ParamType[timedelta]):
 
     name = "duration"
 
+    def __init__(self, *, zero: bool = False) -> None:
+        self._zero = zero
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         """Read it, or fail as a usage error."""
         if isinstance(value, timedelta):
             return value
         number = seconds(value)
-        if number is None or number <= 0:
+        if number is None or number < 0 or (number == 0 and not self._zero):
             self.fail(f"{value!r} is not a duration such as 90s, 10m or 1h30m", param, ctx)
         return timedelta(seconds=float(number))
 

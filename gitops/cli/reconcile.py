@@ -60,6 +60,13 @@ which looks first and goes on: `gitops reconcile {overlay}`."""
     show_default="5s",
     help="Time between two looks at something that is being waited for.",
 )
+@click.option(
+    "--lock-timeout",
+    type=Duration(zero=True),
+    default=timedelta(0),
+    show_default="0s",
+    help="Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case.",
+)
 def reconcile(
     overlay: str | None,
     source: Source,
@@ -68,6 +75,7 @@ def reconcile(
     output: str,
     deadline: timedelta | None,
     poll_interval: timedelta,
+    lock_timeout: timedelta,
 ) -> int:
     """Run once to the end, or to where the run must wait.
 
@@ -82,7 +90,7 @@ def reconcile(
         try:
             with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
                 observer = Observers(_Terminal(show_progress), told.observer(world.clock))
-                pace = Pace(poll_interval, deadline)
+                pace = Pace(poll_interval, deadline, lock_timeout)
                 record = run_once(world, desired, trigger="command", pace=pace, observer=observer)
         except KeyboardInterrupt:
             if garden is Garden.LASTING:
@@ -104,6 +112,9 @@ class _Terminal(Observer):
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         del run, outlook
         click.echo(plan_text(planned.plan, digest(planned.plan), stderr_style()), err=True)
+
+    def waiting(self, run: Run, holder: str) -> None:
+        click.echo(f"another run is at work on {run.overlay}: waiting for {holder}", err=True)
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         del run

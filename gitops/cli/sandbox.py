@@ -58,6 +58,8 @@ class SandboxTransport:
         Raises:
             Unreachable: no server of the landscape answers.
         """
+        if request.permit is not None:
+            request.permit()
         asked = SandboxRequest(
             request.method,
             request.path,

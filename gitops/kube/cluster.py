@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -99,6 +99,16 @@ class Cluster:
         self._transport = transport
         self._retry = retry or Retry()
         self._resources = resources or Resources()
+
+    def through(self, wrap: Callable[[Transport], Transport], *, retry: Retry | None = None) -> Cluster:
+        """The same server by a way that lets through, changes or refuses requests.
+
+        Args:
+            wrap: makes that way from ours.
+            retry: when requests are repeated; None does as we do.
+        """
+        way = wrap(self._transport)
+        return Cluster(way, target=self.target, retry=retry or self._retry, resources=self._resources)
 
     def list(
         self,

@@ -47,6 +47,7 @@ _WELL_KNOWN: dict[tuple[str, str], tuple[str, bool]] = dict(
         *_kinds("", "cluster", "Namespace", "Node", "PersistentVolume"),
         *_kinds("apps", "namespaced", "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet"),
         *_kinds("batch", "namespaced", "Job", "CronJob"),
+        *_kinds("coordination.k8s.io", "namespaced", "Lease"),
         *_kinds("rbac.authorization.k8s.io", "namespaced", "Role", "RoleBinding"),
         *_kinds("rbac.authorization.k8s.io", "cluster", "ClusterRole", "ClusterRoleBinding"),
         *_kinds("apiextensions.k8s.io", "cluster", "CustomResourceDefinition"),

@@ -33,6 +33,10 @@ class Request:
     query: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     content_type: str = ""
+    timeout: float | None = None
+    """Seconds to wait for a connection, and between two bytes of the answer; None leaves it to the transport."""
+    permit: Callable[[], None] | None = field(default=None, compare=False, repr=False)
+    """Asked last of all before the request leaves; raises where it must not any more. None where it always may."""
 
     @property
     def writes(self) -> bool:
@@ -68,6 +72,7 @@ class Transport(Protocol):
         Raises:
             Unreachable: there was no complete answer.
             CredentialsError: an expired credential could not be renewed; nothing was sent.
+            GitopsError: what `request.permit` raised; nothing was sent.
         """
 
 
@@ -126,13 +131,15 @@ class ClientTransport:
         url = self._configuration.host + request.path
         if request.query:
             url += "?" + urlencode(request.query, quote_via=quote)
+        if request.permit is not None:
+            request.permit()  # now, as renewing the credential may have taken long
         try:
             answer = self._pools.urlopen(
                 request.method,
                 url,
                 body=request.body,
                 headers=headers,
-                timeout=self._timeout,
+                timeout=self._timeout if request.timeout is None else urllib3.Timeout(request.timeout, request.timeout),
                 retries=False,
                 redirect=False,
             )

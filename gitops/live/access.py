@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -29,6 +30,18 @@ class ClosableTransport(Transport, Protocol):
 
 Connect = Callable[[Manifest], ClosableTransport]
 """How a kubeconfig becomes a transport."""
+
+
+@dataclass(frozen=True)
+class _Wrapped:
+    send: Transport
+    end: Callable[[], None]
+
+    def __call__(self, request: Request) -> Response:
+        return self.send(request)
+
+    def close(self) -> None:
+        self.end()
 
 
 class _Door:
@@ -107,6 +120,20 @@ class ShootAccess:
         self._resources = Resources()
         self._doors: OrderedDict[tuple[Target, Access], tuple[_Door, Cluster]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def through(self, garden: Cluster, wrap: Callable[[Transport], Transport]) -> ShootAccess:
+        """The same shoots by a way that lets through, changes or refuses requests; with credentials of its own.
+
+        Args:
+            garden: issues the credentials.
+            wrap: makes that way from a connection; it sees every request just as it is sent.
+        """
+
+        def connect(kubeconfig: Manifest) -> ClosableTransport:
+            connection = self._connect(kubeconfig)
+            return _Wrapped(wrap(connection), connection.close)
+
+        return ShootAccess(garden, connect, clock=self._clock, retry=self._retry, capacity=self._capacity)
 
     def cluster(self, target: Target, access: Access) -> Cluster:
         """A shoot's API server with a credential that is good for at least a minute.

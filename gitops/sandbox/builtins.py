@@ -74,6 +74,16 @@ def _validate_event(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause
         yield invalid_value("involvedObject.namespace", namespace, "does not match event.namespace")
 
 
+def _validate_lease(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
+    """Follow kubernetes pkg/apis/coordination/validation."""
+    spec = manifest.get("spec") or {}
+    if spec.get("leaseDurationSeconds", 1) <= 0:
+        yield invalid_value("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0")
+    if spec.get("leaseTransitions", 0) < 0:
+        text = "must be greater than or equal to 0"
+        yield invalid_value("spec.leaseTransitions", spec["leaseTransitions"], text)
+
+
 def _default_registration(manifest: Manifest) -> None:
     for item in manifest.get("spec", {}).get("resources") or ():
         item.setdefault("primary", True)
@@ -173,6 +183,7 @@ _COUNTED = Rules(raises_generation=spec_changed)
 _RULES = {
     "Namespace": Rules(default=_default_namespace, prepare=_prepare_namespace),
     "ConfigMap": Rules(validate=_validate_data),
+    "Lease": Rules(validate=_validate_lease),
     "Secret": Rules(default=_default_secret, validate=_validate_data),
     "InternalSecret": Rules(default=_default_secret),
     "Event": Rules(default=_default_event, validate=_validate_event),
@@ -206,6 +217,7 @@ _ZERO: dict[str, Manifest] = {
     "Event": _UNSAID_OF_EVENTS,
     "DaemonSet": {"spec": {"template": {"metadata": {}, "spec": {"containers": None}}, "updateStrategy": {}}},
     "CustomResourceDefinition": {"spec": {"names": {}}},
+    "Lease": {"spec": {}},
     "Shoot": {"spec": {"kubernetes": {}, "provider": {}}},
 }
 

@@ -53,6 +53,10 @@ class Terminal:
             if not self._receive():
                 raise AssertionError(f"{text!r} never came:\n{self.text}")
 
+    def type(self, text: str) -> None:
+        """Type something."""
+        os.write(self._master, text.encode())
+
     def interrupt(self) -> None:
         """Press Ctrl-C."""
         self._process.send_signal(signal.SIGINT)

@@ -10,6 +10,8 @@ from pathlib import Path
 from gitops.clock import SystemClock
 from gitops.kube.cluster import Cluster
 from gitops.kube.kubeconfig import connect, open_garden
+from gitops.lease.leasing import Leasing
+from gitops.lease.timing import Timing
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN
 from gitops.pipeline import World
@@ -22,6 +24,9 @@ from tests.control_plane.objects import shoot
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
 from tests.end_to_end.repository import SUCCESSOR, TYPE
 from tests.end_to_end.requests import Requests
+
+OURS = "shoot-gitops"
+"""How the pipeline's user agent begins."""
 
 
 class ControlPlaneFleet(Fleet):
@@ -37,6 +42,7 @@ class ControlPlaneFleet(Fleet):
         super().__init__(folder, garden.namespace, garden.identity)
         self.client = garden.client
         self.kubeconfig = garden.kubeconfig
+        self.leasing = Leasing(Timing(duration=20, deadline=12, interval=1, retry=0.2))
         self._garden = garden
         garden.create_shoot(shoot("one", extensions=[FOREIGN], resources=RESOURCES))
         for name in NAMES[1:]:
@@ -81,6 +87,11 @@ class ControlPlaneFleet(Fleet):
         self._gardenlet.open_window(self.target(name))
         self.settle()
 
+    def written(self) -> list[str]:
+        """What all API servers together say that the pipeline wrote, whichever process; but for leases."""
+        asked = [*self._garden.requests(OURS), *(r for server in self._servers.values() for r in server.requests(OURS))]
+        return [f"{r.verb} {r.uri}" for r in asked if r.writes and "/leases" not in r.uri]
+
     @contextmanager
     def world(self, requests: Requests) -> Iterator[World]:
         clock = SystemClock()
@@ -88,7 +99,7 @@ class ControlPlaneFleet(Fleet):
         garden = Cluster(requests.through(transport), target=GARDEN)
         access = ShootAccess(garden, lambda kubeconfig: requests.through(connect(kubeconfig)), clock=clock.now)
         try:
-            yield World(garden, access, clock)
+            yield World(garden, access, clock, leasing=self.leasing)
         finally:
             access.close()
             transport.close()

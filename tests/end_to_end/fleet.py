@@ -15,6 +15,7 @@ from typing import Any
 
 from gitops.desired.artifact import Artifact
 from gitops.desired.whole import compose_whole
+from gitops.lease.leasing import Leasing
 from gitops.pipeline import Pace, World, plan, reconcile
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
@@ -37,10 +38,12 @@ class Fleet(ABC):
 
     Attributes:
         client: the garden, as an administrator.
+        leasing: how runs take the overlay's lease.
         before: the spec of each Shoot before the pipeline ever ran, by name.
     """
 
     client: Client
+    leasing: Leasing
     poll: timedelta
 
     def __init__(self, folder: Path, namespace: str, identity: str) -> None:

@@ -34,7 +34,15 @@ class Requests:
 
     @property
     def writes(self) -> list[str]:
-        """Method and path of each that changes something."""
+        """Method and path of each that changes something but the run's lease."""
+        return [line for line in self._written() if "/leases" not in line]
+
+    @property
+    def lease_writes(self) -> list[str]:
+        """Method and path of each that takes, keeps or gives back the run's lease."""
+        return [line for line in self._written() if "/leases" in line]
+
+    def _written(self) -> list[str]:
         return [f"{request.method} {request.path}" for request in self.sent if request.writes]
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from gitops.cli.sandbox import PacedClock, SandboxTransport
 from gitops.kube.cluster import Cluster
 from gitops.kube.retry import Retry
+from gitops.lease.leasing import Leasing
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
 from gitops.pipeline import World
@@ -21,6 +22,7 @@ from tests.control_plane.client import JSON, USER_AGENT, Answer, Client
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
 from tests.end_to_end.repository import SUCCESSOR, TYPE
 from tests.end_to_end.requests import Requests
+from tests.lease.times import IdleTime
 
 NAMESPACE = "garden-dev"
 IDENTITY = "sandbox"
@@ -55,6 +57,7 @@ class SandboxFleet(Fleet):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, NAMESPACE, IDENTITY)
         self.clock = PacedClock(float("inf"))
+        self.leasing = Leasing(time=IdleTime())
         workers = [{"name": "w1", "machine": {"type": "local"}, "minimum": 1, "maximum": 1}]
         shoots = [
             {
@@ -109,5 +112,5 @@ class SandboxFleet(Fleet):
 
         garden = Cluster(requests.through(SandboxTransport(self._garden_handler)), target=GARDEN, retry=retry)
         access = ShootAccess(garden, connect, clock=self.clock.now, retry=retry)
-        yield World(garden, access, self.clock)
+        yield World(garden, access, self.clock, leasing=self.leasing)
         access.close()

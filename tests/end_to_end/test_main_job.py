@@ -45,7 +45,7 @@ def test_a_second_run_writes_nothing_and_asks_little(fleet: Fleet) -> None:
     asked = [f"{request.method} {request.path}" for request in requests.sent]
     in_the_garden = [request for request in asked if fleet.namespace in request and "kubeconfig" not in request]
     assert record.result.outcome is RunOutcome.CONVERGED
-    assert requests.writes == []
+    assert requests.writes == requests.lease_writes == []
     assert {name: fleet.versions(name) for name in NAMES} == before
     assert len(in_the_garden) == len(set(in_the_garden)) == 2, "one LIST per namespace and kind: Shoots and the record"
     assert len(asked) <= 3 + 3 * len(NAMES), asked

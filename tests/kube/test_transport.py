@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kubernetes.client import Configuration
 
-from gitops.errors import Unreachable
+from gitops.errors import LeaseLost, Unreachable
 from gitops.kube.kubeconfig import Connecting
 from gitops.kube.transport import ClientTransport, NotSent, Request, Response, Timeouts
 from tests.kube.certificates import Authority
@@ -150,3 +150,33 @@ def test_hundreds_of_transports_leave_neither_descriptors_nor_files(
 
     assert during <= before + 2  # the server's side of the last connection may linger
     assert list(temporary_folder.iterdir()) == []
+
+
+def test_a_request_is_asked_about_when_its_credential_is_at_hand_and_sent_only_then() -> None:
+    order: list[str] = []
+
+    def renew() -> bool:
+        order.append("renewed")
+        return False
+
+    def permit() -> None:
+        order.append("asked")
+        raise LeaseLost("gone")
+
+    configuration = Configuration()
+    configuration.host = "http://localhost:1"  # where nobody listens
+    transport = ClientTransport(configuration, renew=renew)
+
+    with pytest.raises(LeaseLost):
+        transport(Request("POST", "/x", permit=permit))
+
+    assert order == ["renewed", "asked"]
+
+
+def test_a_request_may_be_in_more_of_a_hurry_than_its_transport() -> None:
+    configuration = Configuration()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        configuration.host = f"http://127.0.0.1:{silent.getsockname()[1]}"
+
+        with pytest.raises(Unreachable, match="timed out"):
+            ClientTransport(configuration)(Request("GET", "/x", timeout=0.01))

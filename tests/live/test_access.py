@@ -8,7 +8,7 @@ import yaml
 
 from gitops.errors import Forbidden
 from gitops.kube.cluster import Access, Cluster
-from gitops.kube.transport import Request, Response
+from gitops.kube.transport import Request, Response, Transport
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
 from tests.kube.in_memory import DATE, Server, answer, listing, patient, refusal
@@ -188,3 +188,25 @@ def test_a_shoot_that_refuses_the_new_credential_too_is_not_asked_again() -> Non
         cluster.list("v1", "Node")
 
     assert [len(server.requests) for _, server in world.shoots] == [1, 1]
+
+
+def test_a_way_through_sees_every_request_as_it_is_sent_even_again_with_a_new_credential() -> None:
+    world = World()
+    world.refused = 1
+    passing: list[str] = []
+
+    def watched(transport: Transport) -> Transport:
+        def send(request: Request) -> Response:
+            passing.append(str(request))
+            return transport(request)
+
+        return send
+
+    usual = world.access()
+    access = usual.through(Cluster(world.garden, target=GARDEN, retry=patient()), watched)
+    access.cluster("garden-local/one", Access.VIEWER).list("v1", "Node")
+    access.close()
+
+    assert passing == ["GET /api/v1/nodes"] * 2
+    assert [server.closed for _, server in world.shoots] == [1, 1]
+    assert len(world.garden.requests) == 2
