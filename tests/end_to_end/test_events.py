@@ -36,9 +36,13 @@ def ours(fleet: Fleet) -> dict[str, list[tuple[str, str, int]]]:
 
 def test_a_rollout_is_told_on_each_shoot_and_a_run_without_news_writes_nothing(fleet: Fleet) -> None:
     told: list[str] = []
-    record = run(fleet, told.append)
+    rollout = Requests()
+    record = run(fleet, told.append, rollout)
 
     assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
+    events = [number for number, write in enumerate(rollout.writes) if "/events" in write]
+    leases = [number for number, write in enumerate(rollout.writes) if "/leases" in write]
+    assert leases[0] < min(events) <= max(events) < leases[-1], "Events are written while the lease is held"
     assert ours(fleet) == {name: [("Normal", "Reconciled", 1)] for name in NAMES}
 
     requests = Requests()
