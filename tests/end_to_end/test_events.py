@@ -40,8 +40,9 @@ def test_a_rollout_is_told_on_each_shoot_and_a_run_without_news_writes_nothing(f
     record = run(fleet, told.append, rollout)
 
     assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
-    events = [number for number, write in enumerate(rollout.writes) if "/events" in write]
-    leases = [number for number, write in enumerate(rollout.writes) if "/leases" in write]
+    written = [request.path for request in rollout.sent if request.method != "GET"]
+    events = [number for number, path in enumerate(written) if "/events" in path]
+    leases = [number for number, path in enumerate(written) if "/leases" in path]
     assert leases[0] < min(events) <= max(events) < leases[-1], "Events are written while the lease is held"
     assert ours(fleet) == {name: [("Normal", "Reconciled", 1)] for name in NAMES}
 
