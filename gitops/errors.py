@@ -6,6 +6,7 @@
     ├── Refused               we could, and must not: wrong garden, another tool's object, deletion budget
     │   ├── LeaseHeld         another run is at work on the overlay
     │   ├── LeaseLost         another run may be at work by now, so that ours writes nothing any more
+    │   ├── Suspended         somebody asked for nothing to be written now
     │   └── Untrusted         the commit does not carry the signature that is required
     ├── CredentialsError      no usable kubeconfig or shoot credential
     └── ApiError              a request to an API server failed
@@ -75,6 +76,18 @@ class LeaseHeld(Refused):
 
 class LeaseLost(Refused):
     """Another run may be at work on the overlay by now, so that this one must not write any more."""
+
+
+class Suspended(Refused):
+    """Somebody asked for nothing to be written now.
+
+    Attributes:
+        shoot: the only one it is about, `<namespace>/<name>`; None when it is the whole overlay.
+    """
+
+    def __init__(self, message: str, *, shoot: str | None) -> None:
+        self.shoot = shoot
+        super().__init__(message)
 
 
 class Untrusted(Refused):

@@ -10,8 +10,11 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from gitops.clock import Clock
+from gitops.control.control import Control, Suspension
+from gitops.control.store import load_control
+from gitops.control.watch import Watch
 from gitops.desired.compose import Desired
-from gitops.errors import CredentialsError, Forbidden, GitopsError, Violation
+from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, Violation
 from gitops.gardener.shoot_record import has_vectors
 from gitops.kube.cluster import Cluster
 from gitops.kube.transport import Transport
@@ -33,7 +36,7 @@ from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
 from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
-from gitops.rollout.rollout import Result, Rollout
+from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
 
 
@@ -80,6 +83,8 @@ class Pace:
     """The longest that a run may take; None lets it wait as long as its gates allow."""
     lock_timeout: timedelta = timedelta(0)
     """How long to wait for another run that is alive. One that is not is waited for until its lease has expired."""
+    listen: timedelta = timedelta(seconds=1)
+    """Before a write, how old may be what is known of a suspension; real time."""
 
 
 def observe(world: World, desired: Desired) -> Outlook:
@@ -120,8 +125,18 @@ def plan(world: World, desired: Desired) -> tuple[Planned, Outlook]:
     return replace(planned, problems=(*planned.problems, *_unregistered(world, outlook, planned))), outlook
 
 
-def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, observer: Observer | None = None) -> Record:
+def reconcile(
+    world: World,
+    desired: Desired,
+    *,
+    trigger: str,
+    pace: Pace,
+    observer: Observer | None = None,
+    control: Control | None = None,
+) -> Record:
     """One run to the end, or to where it must wait.
+
+    Which revision is meant is the caller's to find out, by `choose_revision`: one that was rolled back is refused.
 
     It holds the overlay's lease from before its first write to after its last; where there is nothing to write, none
     is taken.
@@ -132,6 +147,7 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
         trigger: what started the run: `command`, `push` or `schedule`.
         pace: how to spend time.
         observer: told how it goes; None where nobody wants to know.
+        control: what people ask, as it has just been read; None to read it.
 
     Raises:
         LeaseHeld: another run is at work on the overlay; nothing was written.
@@ -146,7 +162,7 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
     lease = Lease(world.garden, overlay.name, overlay.garden.namespaces[0], run.id, world.leasing)
     try:
         with replace(world, run=run.id).fenced(lease.check) as fenced:
-            record = _run(fenced, desired, run, pace, observer, lease)
+            record = _run(_Setting(fenced, run, pace, observer, lease), desired, control)
     except GitopsError as error:
         observer.failed(run, error)
         raise
@@ -154,34 +170,62 @@ def reconcile(world: World, desired: Desired, *, trigger: str, pace: Pace, obser
     return record
 
 
-def _run(world: World, desired: Desired, run: Run, pace: Pace, observer: Observer, lease: Lease) -> Record:
+@dataclass(frozen=True)
+class _Setting:
+    """One run in its world."""
+
+    world: World
+    run: Run
+    pace: Pace
+    observer: Observer
+    lease: Lease
+
     @contextmanager
-    def held() -> Iterator[None]:
-        with lease.held(pace.lock_timeout, lambda holder: observer.waiting(run, holder)):
-            observer.held(run, world.garden)
+    def holding(self) -> Iterator[None]:
+        """The lease is held while the block runs."""
+        with self.lease.held(self.pace.lock_timeout, lambda holder: self.observer.waiting(self.run, holder)):
+            self.observer.held(self.run, self.world.garden)
             yield
 
+
+def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
+    world, run, lease = setting.world, setting.run, setting.lease
     before = load_records(world.garden, desired.overlay)
-    observer.remembered(run, before)
-    planned, outlook = _look(world, desired, run, observer)
-    if result := _nothing_to_do(world, outlook, run, pace, observer):
-        record = _record(world, planned, run, result)
+    setting.observer.remembered(run, before)
+    control = control or load_control(world.garden, desired.overlay)
+    if control.suspension is not None:
+        return _suspended(setting, desired, control.suspension)
+    if hold := control.hold_on(desired.revision):
+        raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
+    planned, outlook = _look(setting, desired)
+    if result := _nothing_to_do(setting, planned, outlook, control):
+        record = _record(setting, planned, result)
         if tells_news(record, before):
-            with held():
-                _remember(world, desired, run, record, observer)
+            with setting.holding():
+                _remember(setting, desired, record)
         return record
-    with held():
+    with setting.holding():
         if not lease.undisturbed_since(_looked_at(outlook)):
-            observer.remembered(run, load_records(world.garden, desired.overlay))
-            planned, outlook = _look(world, desired, run, observer)
-        record = _record(world, planned, run, _roll_out(world, outlook, run, pace, observer, lease.check))
-        _remember(world, desired, run, record, observer)
+            setting.observer.remembered(run, load_records(world.garden, desired.overlay))
+            control = load_control(world.garden, desired.overlay)
+            planned, outlook = _look(setting, desired)
+        record = _record(setting, planned, _roll_out(setting, planned, outlook, control))
+        _remember(setting, desired, record)
     return record
 
 
-def _look(world: World, desired: Desired, run: Run, observer: Observer) -> tuple[Planned, Outlook]:
-    planned, outlook = plan(world, desired)
-    observer.planned(run, planned, outlook)
+def _suspended(setting: _Setting, desired: Desired, suspension: Suspension) -> Record:
+    """A run that ends at once. It is not even recorded: nothing at all is written."""
+    world, run = setting.world, setting.run
+    check_identity(world.garden, desired.overlay.garden.identity)
+    message = f"the overlay is suspended {suspension}; `gitops resume {run.overlay}` lets it go on"
+    result = not_begun(desired, RunOutcome.WAITING, message)
+    return Record(run.overlay, run.revision, "", run.trigger, result, run.started, world.clock.now())
+
+
+def _look(setting: _Setting, desired: Desired) -> tuple[Planned, Outlook]:
+    planned, outlook = plan(setting.world, desired)
+    setting.observer.planned(setting.run, planned, outlook)
     planned.require_permission()
     return planned, outlook
 
@@ -191,7 +235,8 @@ def _looked_at(outlook: Outlook) -> datetime | None:
     return min((seen.server_time for seen in outlook.shoots.values()), default=None)
 
 
-def _record(world: World, planned: Planned, run: Run, result: Result) -> Record:
+def _record(setting: _Setting, planned: Planned, result: Result) -> Record:
+    run = setting.run
     return Record(
         overlay=run.overlay,
         revision=run.revision,
@@ -199,40 +244,52 @@ def _record(world: World, planned: Planned, run: Run, result: Result) -> Record:
         trigger=run.trigger,
         result=result,
         started=run.started,
-        finished=world.clock.now(),
+        finished=setting.world.clock.now(),
     )
 
 
-def _remember(world: World, desired: Desired, run: Run, record: Record, observer: Observer) -> None:
+def _remember(setting: _Setting, desired: Desired, record: Record) -> None:
     """Keep the record where it tells anything; read and written while no other run does either."""
-    before = load_records(world.garden, desired.overlay)
+    garden = setting.world.garden
+    before = load_records(garden, desired.overlay)
     if tells_news(record, before):
-        save_record(world.garden, desired.overlay, record, before)
-        observer.recorded(run, record)
+        save_record(garden, desired.overlay, record, before)
+        setting.observer.recorded(setting.run, record)
 
 
-def _rollout(world: World, outlook: Outlook, pace: Pace) -> Rollout:
-    desired = outlook.desired
-    rules = Rules(desired.overlay, pruning(desired), pace.poll)
-    return Rollout(desired, outlook.shoots, rules, world.clock.now(), outlook.registrations)
+def _rollout(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Rollout:
+    desired, run = outlook.desired, setting.run
+    rules = Rules(
+        desired.overlay,
+        pruning(desired),
+        setting.pace.poll,
+        control,
+        revision=run.revision,
+        digest=digest(planned.plan),
+    )
+    return Rollout(desired, outlook.shoots, rules, setting.world.clock.now(), outlook.registrations)
 
 
-def _nothing_to_do(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer) -> Result | None:
+def _nothing_to_do(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result | None:
     """The result of a rollout that asks for nothing and waits for nobody; None where it does."""
-    rollout = _rollout(world, outlook, pace)
-    if rollout.actions(world.clock.now()) or not rollout.over:
+    rollout = _rollout(setting, planned, outlook, control)
+    if rollout.actions(setting.world.clock.now()) or not rollout.over:
         return None
-    observer.moved(run, rollout)
+    setting.observer.moved(setting.run, rollout)
     return rollout.result()
 
 
-def _roll_out(world: World, outlook: Outlook, run: Run, pace: Pace, observer: Observer, check: Check) -> Result:
-    def moved(rollout: Rollout) -> None:
-        check()  # without the lease, nothing that is said about any shoot is of use
-        observer.moved(run, rollout)
+def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Result:
+    world, run, pace = setting.world, setting.run, setting.pace
+    desired = outlook.desired
 
-    rollout = _rollout(world, outlook, pace)
-    effects = world.effects(outlook.desired)
+    def moved(rollout: Rollout) -> None:
+        setting.lease.check()  # without the lease, nothing that is said about any shoot is of use
+        setting.observer.moved(run, rollout)
+
+    rollout = _rollout(setting, planned, outlook, control)
+    watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
+    effects = replace(world.effects(desired), allow=watch.allow)
     deadline = run.started + pace.deadline if pace.deadline is not None else None
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved)

@@ -8,6 +8,7 @@ from typing import NoReturn
 import click
 
 from gitops.cli.comment import comment
+from gitops.cli.control import approve, resume, rollback, suspend
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
@@ -33,6 +34,10 @@ for _command in (
     plan,
     diff,
     reconcile,
+    approve,
+    suspend,
+    resume,
+    rollback,
     status,
     history,
     unlock,

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
+from gitops.cli.chosen import composed, opened_world
 from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Source,
-    chosen_overlay,
     kubeconfig_options,
     output_option,
     overlay_argument,
@@ -24,13 +24,11 @@ from gitops.cli.options import (
 )
 from gitops.cli.terminal import stdout_style
 from gitops.cli.world import Where
-from gitops.clock import SystemClock
-from gitops.desired.compose import Desired
-from gitops.desired.whole import compose_whole
 from gitops.pipeline import plan as make_plan
 from gitops.plan.changes import Plan
 from gitops.plan.document import digest, plan_document
 from gitops.record.store import load_records
+from gitops.report.control import Controlled, control_document, control_lines, controlled
 from gitops.report.history_text import history_document, history_text
 from gitops.report.plan_diff import diff_files, plan_diff
 from gitops.report.plan_markdown import plan_markdown
@@ -56,21 +54,25 @@ def plan(
     detailed_exitcode: bool,
 ) -> int:
     """Show what a run would change, wave by wave, field by field, and what it would cost."""
-    desired = _desired(source, overlay)
-    with where.opened(desired) as world:
-        planned, _ = make_plan(world, desired)
-    click.echo(plan_as(planned.plan, output, Detail.EVERYTHING if verbose else Detail.CHANGES), nl=output == "json")
+    with opened_world(source, overlay, where) as (world, chosen):
+        planned, outlook = make_plan(world, chosen.desired)
+        now = world.clock.now()
+    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, now)
+    detail = Detail.EVERYTHING if verbose else Detail.CHANGES
+    click.echo(plan_as(planned.plan, output, detail, control), nl=output == "json")
     planned.require_permission()
     return Exit.PENDING if detailed_exitcode and planned.plan.pending else Exit.OK
 
 
-def plan_as(plan: Plan, output: str, detail: Detail) -> str:
-    """A plan in one of the output formats; only text knows detail."""
+def plan_as(plan: Plan, output: str, detail: Detail, control: Controlled) -> str:
+    """A plan in one of the output formats; only text knows detail. What keeps it from being done comes last."""
     if output == "json":
-        return json.dumps(plan_document(plan), indent=2)
+        return json.dumps({**plan_document(plan), "control": control_document(control)}, indent=2)
+    lines = control_lines(control)
     if output == "markdown":
-        return plan_markdown(plan, digest(plan))
-    return plan_text(plan, digest(plan), replace(stdout_style(), detail=detail))
+        return plan_markdown(plan, digest(plan)) + "".join(f"\n> {line}\n" for line in lines)
+    text = plan_text(plan, digest(plan), replace(stdout_style(), detail=detail))
+    return text + "".join(f"\n{line}\n" for line in lines)
 
 
 @click.command()
@@ -83,9 +85,8 @@ def diff(overlay: str | None, source: Source, where: Where) -> int:
     Exits like `kubectl diff`: 0 without differences, 1 with, more than 1 on an error. KUBECTL_EXTERNAL_DIFF is
     honoured.
     """
-    desired = _desired(source, overlay)
-    with where.opened(desired) as world:
-        planned, _ = make_plan(world, desired)
+    with opened_world(source, overlay, where) as (world, chosen):
+        planned, _ = make_plan(world, chosen.desired)
     planned.require_permission()
     if not diff_files(planned.plan):
         return Exit.OK
@@ -115,11 +116,13 @@ def _external_diff(command: str, plan: Plan) -> int:
 @output_option("text", "json")
 def status(overlay: str | None, source: Source, where: Where, output: str) -> int:
     """Show where every shoot stands, from the record of the last run and the live state."""
-    desired = _desired(source, overlay)
-    with where.opened(desired) as world:
-        stored = load_records(world.garden, desired.overlay)
-        planned, outlook = make_plan(world, desired)
+    with opened_world(source, overlay, where) as (world, chosen):
+        stored = load_records(world.garden, chosen.desired.overlay)
+        planned, outlook = make_plan(world, chosen.desired)
+        now = world.clock.now()
+    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, now)
     standing = overlay_status(outlook.desired, outlook.shoots, planned.plan, stored.last if stored else None)
+    standing = replace(standing, control=control)
     if output == "json":
         click.echo(json.dumps(status_document(standing), indent=2))
     else:
@@ -134,7 +137,7 @@ def status(overlay: str | None, source: Source, where: Where, output: str) -> in
 @output_option("text", "json")
 def history(overlay: str | None, source: Source, where: Where, output: str) -> int:
     """Show the last runs: revision, trigger, plan digest, outcome."""
-    desired = _desired(source, overlay)
+    desired = composed(source, overlay)
     with where.opened(desired) as world:
         stored = load_records(world.garden, desired.overlay)
     runs = stored.history if stored else ()
@@ -143,8 +146,3 @@ def history(overlay: str | None, source: Source, where: Where, output: str) -> i
     else:
         click.echo(history_text(desired.overlay.name, runs, stdout_style()))
     return Exit.OK
-
-
-def _desired(source: Source, overlay: str | None) -> Desired:
-    with source.opened() as artifact:
-        return compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import click
 
+from gitops.cli.chosen import chosen_in
 from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Duration,
@@ -22,9 +23,10 @@ from gitops.cli.options import (
 from gitops.cli.terminal import stdout_style
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
+from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
-from gitops.errors import GitopsError
+from gitops.errors import GitopsError, Refused
 from gitops.gardener.shoot_gate import shoot_gate
 from gitops.gardener.shoot_record import read_record
 from gitops.kube.cluster import Access
@@ -39,8 +41,10 @@ from gitops.nri.prerequisites.ledger import read_ledger
 from gitops.nri.resolution import is_policy
 from gitops.pipeline import World
 from gitops.pipeline import plan as make_plan
+from gitops.plan.document import digest
 from gitops.plan.observed import Inside, Observed
 from gitops.record.store import load_records
+from gitops.report.control import controlled
 from gitops.report.explain import Explanation, explain_document, explain_text
 from gitops.report.placement import ShootPlacement, placement_document
 from gitops.report.placement_page import placement_html
@@ -134,7 +138,7 @@ def explain(words: tuple[str, ...], source: Source, where: Where, output: str) -
     if len(targets) != 1:
         raise click.UsageError(f"which shoot? There are {', '.join(targets)}.")
     with where.opened(desired) as world:
-        explanation = _explanation(world, desired, targets[0])
+        explanation = _explanation(world, chosen_in(world, source, desired), targets[0])
     if output == "json":
         click.echo(json.dumps(explain_document(explanation), indent=2))
     else:
@@ -190,11 +194,15 @@ def _placement_as(output: str, overlay: str, shoots: list[ShootPlacement]) -> st
             return placement_text(shoots, stdout_style())
 
 
-def _explanation(world: World, desired: Desired, target: Target) -> Explanation:
+def _explanation(world: World, chosen: Chosen, target: Target) -> Explanation:
+    desired = chosen.desired
+    if target not in desired.shoots:
+        raise Refused(f"shoot {target} is not in overlay {desired.overlay.name} where {chosen.hold}")
     stored = load_records(world.garden, desired.overlay)
     planned, outlook = make_plan(world, desired)
     desired = outlook.desired
     standing = overlay_status(desired, outlook.shoots, planned.plan, stored.last if stored else None)
+    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, world.clock.now())
     seen = outlook.shoots[target]
     changes = next(shoot.changes for wave in planned.plan.waves for shoot in wave.shoots if shoot.shoot == target)
     return Explanation(
@@ -207,6 +215,7 @@ def _explanation(world: World, desired: Desired, target: Target) -> Explanation:
         desired.overlay.prerequisites,
         _known_of_nodes(world, desired, target, seen.shoot),
         _placement(world, desired, target, seen.shoot) if _has_policies(desired, target) else None,
+        control,
     )
 
 

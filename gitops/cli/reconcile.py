@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeVar, cast
 
 import click
 
+from gitops.cli.chosen import chosen_in, composed, tell_hold
 from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Duration,
     Source,
-    chosen_overlay,
     output_option,
     overlay_argument,
     repository_options,
@@ -21,10 +25,10 @@ from gitops.cli.progress import Show, shown_progress
 from gitops.cli.telling import Telling, telling_options, warnings_at_the_end
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
-from gitops.clock import SystemClock
-from gitops.desired.whole import compose_whole
+from gitops.control.revision import Chosen
+from gitops.desired.compose import Desired
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import Pace
+from gitops.pipeline import Pace, World
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
@@ -46,57 +50,84 @@ Ended at once; of this run no record is kept. Whether something was written that
 which looks first and goes on: `gitops reconcile {overlay}`."""
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+Choose = Callable[[World, Desired], Chosen]
+"""What is to be achieved, given the world and what git says."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How a run is carried out and told."""
+
+    output: str
+    pace: Pace
+    telling: Telling
+
+
+def reconcile_options(function: F) -> F:
+    """Everything that a command takes which runs a rollout, handed over as `source`, `where` and `how`."""
+
+    @functools.wraps(function)
+    def with_how(
+        *,
+        telling: Telling,
+        output: str,
+        deadline: timedelta | None,
+        poll_interval: timedelta,
+        lock_timeout: timedelta,
+        **others: Any,
+    ) -> Any:
+        return function(how=How(output, Pace(poll_interval, deadline, lock_timeout), telling), **others)
+
+    other = "Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case."
+    lock = Duration(zero=True)
+    between = "Time between two looks at something that is being waited for."
+    poll = timedelta(seconds=5)
+    options = (
+        click.option("--lock-timeout", type=lock, default=timedelta(0), show_default="0s", help=other),
+        click.option("--poll-interval", type=Duration(), default=poll, show_default="5s", help=between),
+        click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is."),
+        output_option("text", "json"),
+        telling_options,
+        world_options,
+        repository_options,
+    )
+    return functools.reduce(lambda command, option: option(command), options, cast("F", with_how))
+
+
 @click.command()
 @overlay_argument
-@repository_options
-@world_options
-@telling_options
-@output_option("text", "json")
-@click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is.")
-@click.option(
-    "--poll-interval",
-    type=Duration(),
-    default=timedelta(seconds=5),
-    show_default="5s",
-    help="Time between two looks at something that is being waited for.",
-)
-@click.option(
-    "--lock-timeout",
-    type=Duration(zero=True),
-    default=timedelta(0),
-    show_default="0s",
-    help="Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case.",
-)
-def reconcile(
-    overlay: str | None,
-    source: Source,
-    where: Where,
-    telling: Telling,
-    output: str,
-    deadline: timedelta | None,
-    poll_interval: timedelta,
-    lock_timeout: timedelta,
-) -> int:
+@reconcile_options
+def reconcile(overlay: str | None, source: Source, where: Where, how: How) -> int:
     """Run once to the end, or to where the run must wait.
 
     Exits with 0 when converged, 1 on an error, 3 when it waits and nothing is wrong, 4 when it was stopped.
     """
+    return reconciled(source, overlay, where, how, lambda world, desired: chosen_in(world, source, desired))
+
+
+def reconciled(source: Source, overlay: str | None, where: Where, how: How, choose: Choose) -> int:
+    """One run; its result on standard output, its exit code returned."""
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
-    with warnings_at_the_end() as tell, telling.opened(source.repo, tell) as told:
-        with source.opened() as artifact:
-            name = chosen_overlay(artifact, overlay)
-            with told.of_refusal(name, artifact.revision, "command"):
-                desired = compose_whole(artifact, name, SystemClock().now())
+    with warnings_at_the_end() as tell, how.telling.opened(source.repo, tell) as told:
+        desired = composed(source, overlay, told.of_refusal)
         try:
             with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
-                observer = Observers(_Terminal(show_progress), told.observer(world.clock))
-                pace = Pace(poll_interval, deadline, lock_timeout)
-                record = run_once(world, desired, trigger="command", pace=pace, observer=observer)
+                chosen = choose(world, desired)
+                tell_hold(chosen)
+                record = run_once(
+                    world,
+                    chosen.desired,
+                    trigger="command",
+                    pace=how.pace,
+                    observer=Observers(_Terminal(show_progress), told.observer(world.clock)),
+                    control=chosen.control,
+                )
         except KeyboardInterrupt:
             if garden is Garden.LASTING:
                 click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
             raise
-        if output == "json":
+        if how.output == "json":
             click.echo(json.dumps(record_document(record), indent=2))
         else:
             click.echo(record_text(record, stdout_style(), garden), nl=False)

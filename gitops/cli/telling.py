@@ -127,7 +127,7 @@ class Told:
             announcements.failed(Run(uuid4().hex, overlay, revision, trigger, self.clock.now()), error)
 
     @contextmanager
-    def of_refusal(self, overlay: str, revision: str, trigger: str) -> Iterator[None]:
+    def of_refusal(self, overlay: str, revision: str, trigger: str = "command") -> Iterator[None]:
         """Tell if the overlay is refused in the block, and go on raising."""
         try:
             yield

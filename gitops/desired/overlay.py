@@ -11,6 +11,7 @@ from typing import Any
 from gitops.desired.image_vector_rule import ImageVectorRule
 from gitops.desired.patches import PatchRule
 from gitops.desired.selector import Selector
+from gitops.desired.windows import Window
 from gitops.manifest import Path
 from gitops.nri.acceptance.machine import Machine
 from gitops.nri.prerequisites.wanted import Prerequisites
@@ -96,6 +97,13 @@ class Unit(Enum):
     PERCENT = "percent"
 
 
+class ApprovalRule(Enum):
+    """Whether the plan of a wave's shoots must be approved before they are written."""
+
+    REQUIRED = "Required"
+    NOT_REQUIRED = "NotRequired"
+
+
 @dataclass(frozen=True)
 class Wave:
     """One step of the rollout."""
@@ -110,6 +118,9 @@ class Wave:
     """How long a shoot must stay current before it counts as passed."""
     line: int
     """Where the overlay says so."""
+    approval: ApprovalRule = ApprovalRule.NOT_REQUIRED
+    windows: tuple[Window, ...] = ()
+    """When shoots may be started: while any is open; empty means always."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from gitops.desired.artifact import Artifact
 from gitops.desired.documents import Document, DocumentCache, documents_of, parse_values
 from gitops.desired.image_vector_rule import ControllerImage, ImageVectorRule, Registration, VectorSource
 from gitops.desired.overlay import (
+    ApprovalRule,
     Concurrency,
     ExtensionRule,
     ExtensionState,
@@ -31,6 +32,7 @@ from gitops.desired.patches import PatchRule
 from gitops.desired.paths import resolve
 from gitops.desired.schema_check import schema_violations
 from gitops.desired.selector import Selector, label_selector
+from gitops.desired.windows import Window, parse_window
 from gitops.errors import InvalidInput, Violation
 from gitops.gardener.image_vector.rendering import Form
 from gitops.manifest import Element, Path, Step
@@ -258,7 +260,17 @@ class _Reading:
             max_failures=raw.get("maxFailures", 0),
             soak=_duration(raw.get("soak", "0s")),
             line=self._line(key, at),
+            approval=ApprovalRule(raw.get("approval", ApprovalRule.NOT_REQUIRED.value)),
+            windows=tuple(self._windows(raw.get("windows", []), key, at)),
         )
+
+    def _windows(self, windows: list[dict[str, Any]], key: str, wave: int) -> Iterator[Window]:
+        for at, raw in enumerate(windows):
+            try:
+                yield parse_window(raw["schedule"], _duration(raw["duration"]), raw.get("zone", "UTC"))
+            except ValueError as error:
+                field = str(error).partition(" ")[0]
+                self._refuse("window", str(error), "spec", key, wave, "windows", at, *([field] if field in raw else []))
 
     def _gate(self) -> Gate:
         gate = self._spec.get("gate", {})

@@ -190,6 +190,13 @@ _MACHINE = _map(
     },
     isolated={"type": "string", "description": "CPUs of the kernel's isolcpus, such as 2-3,10"},
 )
+_WINDOW = _map(
+    ["schedule", "duration"],
+    "times at which shoots of the wave may be started",
+    schedule={**_NAME, "description": "a cron expression: minute, hour, day of month, month, day of week"},
+    duration={**_DURATION, "description": "a duration such as 4h: how long it stays open, in real time"},
+    zone={**_NAME, "description": "where the schedule's times are local, such as Europe/Berlin", "default": "UTC"},
+)
 _WAVE = _map(
     ["name"],
     "one step of the rollout; a shoot is in the first wave whose selector matches",
@@ -207,6 +214,12 @@ _WAVE = _map(
         "default": 0,
     },
     soak={**_DURATION, "default": "0s"},
+    approval={
+        "enum": ["Required", "NotRequired"],
+        "description": "Required or NotRequired: whether somebody must approve of the plan, by `gitops approve`",
+        "default": "NotRequired",
+    },
+    windows=_list(_WINDOW, "when shoots of the wave may be started; absent means always", at_least=1),
 )
 _NODE_WAVE = _map(
     ["policies"],
@@ -269,6 +282,3 @@ OVERLAY_SCHEMA: dict[str, Any] = {
         ),
     ),
 }
-
-NOT_YET = {"approval", "windows"}
-"""Keys that the design knows and this version does not: an error of their own, never ignored."""

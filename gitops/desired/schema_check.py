@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from gitops.desired.documents import Document
-from gitops.desired.schema import NOT_YET, OVERLAY_SCHEMA
+from gitops.desired.schema import OVERLAY_SCHEMA
 from gitops.errors import Violation
 
 _TYPES = {
@@ -52,12 +52,7 @@ def _explained(overlay: Document, error: jsonschema.ValidationError) -> Iterator
 
 def _unknown_keys(overlay: Document, path: tuple[str | int, ...], known: dict[str, Any]) -> Iterator[Violation]:
     for key in _at(overlay.manifest, path):
-        if key in known:
-            continue
-        if key in NOT_YET:
-            message = f"{_place((*path, key))} is not supported yet: leave it out"
-            yield overlay.violation("not-supported-yet", message, *path, key)
-        else:
+        if key not in known:
             yield overlay.violation("unknown-key", _unknown(_place(path), key, known), *path, key)
 
 

@@ -51,6 +51,7 @@ _WELL_KNOWN: dict[tuple[str, str], tuple[str, bool]] = dict(
         *_kinds("rbac.authorization.k8s.io", "namespaced", "Role", "RoleBinding"),
         *_kinds("rbac.authorization.k8s.io", "cluster", "ClusterRole", "ClusterRoleBinding"),
         *_kinds("apiextensions.k8s.io", "cluster", "CustomResourceDefinition"),
+        *_kinds("authentication.k8s.io", "cluster", "SelfSubjectReview"),
         *_kinds("networking.k8s.io", "namespaced", "NetworkPolicy:networkpolicies"),
         *_kinds("config.nri", "namespaced", "BalloonsPolicy:balloonspolicies"),
         *_kinds("config.nri", "namespaced", "TopologyAwarePolicy:topologyawarepolicies"),

@@ -20,7 +20,7 @@ from gitops.errors import Unreachable
 
 USER_AGENT = f"shoot-gitops/{version('shoot-gitops')}"
 READING_VERBS = frozenset({"GET", "HEAD", "OPTIONS"})
-CREDENTIAL_REQUESTS = ("/adminkubeconfig", "/viewerkubeconfig")
+NEVER_STORED = ("/adminkubeconfig", "/viewerkubeconfig", "/selfsubjectreviews")
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Request:
         """Whether it may change what the server stores.
 
         A dry run changes nothing. A shoot kubeconfig is issued and never stored
-        (gardener pkg/apiserver/registry/core/shoot/storage/kubeconfig.go).
+        (gardener pkg/apiserver/registry/core/shoot/storage/kubeconfig.go), and who asks is only told.
         """
         if self.method in READING_VERBS or ("dryRun", "All") in self.query:
             return False
-        return not self.path.endswith(CREDENTIAL_REQUESTS)
+        return not self.path.endswith(NEVER_STORED)
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

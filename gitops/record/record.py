@@ -22,7 +22,7 @@ class Record:
     revision: str
     """The commit, 40 hex digits."""
     digest: str
-    """Of the plan that the run began with."""
+    """Of the plan that the run began with; empty where it ended before it made one."""
     trigger: str
     """What started the run: `command`, `push` or `schedule`."""
     result: Result

@@ -10,9 +10,10 @@ from gitops.manifest import Target
 from gitops.nri.prerequisites.wanted import Prerequisites
 from gitops.plan.changes import Action, Change
 from gitops.plan.document import API_VERSION
+from gitops.report.control import Controlled
 from gitops.report.placement import ShootPlacement, placement_document
 from gitops.report.preflight import ShootPreflight, is_ready, preflight_document, shoot_lines
-from gitops.report.status import ShootStatus, Standing
+from gitops.report.status import ShootStatus, Standing, next_action
 from gitops.report.style import Style, Tone
 from gitops.report.words import SIGNS, counted, wrapped
 from gitops.verdict import Verdict
@@ -35,24 +36,14 @@ class Explanation:
     preflight: ShootPreflight
     placement: ShootPlacement | None
     """None where no policy is in the shoot."""
-
-
-def next_action(explanation: Explanation) -> str:
-    """What the next run does by itself."""
-    status = explanation.status
-    words = {
-        Standing.CURRENT: "nothing: it is as declared, and every gate is open",
-        Standing.PENDING: status.message,
-        Standing.IN_PROGRESS: f"wait: {status.message}",
-        Standing.FAILED: f"nothing more until this is mended: {status.message}",
-        Standing.DEFERRED: f"go on without it: {status.message}",
-        Standing.UNKNOWN: f"look at it again: {status.message}",
-    }
-    return words[status.standing]
+    control: Controlled | None = None
+    """What people ask, and what shoots wait for; None where nobody looked."""
 
 
 def command(explanation: Explanation) -> str:
     """What a person would type now."""
+    if explanation.control is not None and (typed := explanation.control.command(explanation.shoot)):
+        return typed
     overlay, shoot, status = explanation.overlay, explanation.shoot, explanation.status
     preflight = explanation.preflight
     if explanation.wanted.any and preflight.found is not None and not is_ready(preflight, explanation.wanted):
@@ -93,7 +84,7 @@ def explain_document(explanation: Explanation) -> dict[str, Any]:
         ],
         "preflight": preflight_document(overlay, explanation.wanted, [explanation.preflight])["shoots"][0],
         "placement": placement_document(overlay, [placement])["shoots"][0] if placement is not None else None,
-        "next": next_action(explanation),
+        "next": next_action(explanation.status, explanation.control),
         "command": command(explanation),
     }
 
@@ -109,7 +100,7 @@ def explain_text(explanation: Explanation, style: Style) -> str:
         *_section("Prerequisites", list(_preflight(explanation, style)), style),
         *_section("Gates", [_gate(name, verdict) for name, verdict in explanation.gates], style),
         *_section("Placement", list(_placement(explanation.placement)), style),
-        *_said(f"Next:    {next_action(explanation)}", style),
+        *_said(f"Next:    {next_action(explanation.status, explanation.control)}", style),
         f"Command: {command(explanation)}",
     ]
     return "\n".join(lines)

@@ -64,7 +64,8 @@ def record_text(record: Record, style: Style, garden: Garden = Garden.LASTING) -
     outcome = style.paint(result.outcome.value, _RUN_TONES[result.outcome])
     took = duration_text(record.finished - record.started)
     where = f"{printable(record.overlay)} at {short_revision(record.revision)}"
-    written = f"{counted(result.writes, 'object')} written in {took} (plan {short_digest(record.digest)})"
+    plan = f" (plan {short_digest(record.digest)})" if record.digest else ""
+    written = f"{counted(result.writes, 'object')} written in {took}{plan}"
     lines = [f"{outcome}: {where}, {written}", ""]
     names = max(len(printable(name)) for name in (GARDEN_WAVE, *(wave.name for wave in result.waves)))
     if result.registrations is not None:
@@ -140,7 +141,8 @@ def _by_shoots(shoots: list[ShootResult]) -> Iterator[str]:
     if number := counts[ShootOutcome.WAITING]:
         yield f"{counted(number, 'shoot')} under way: what each waits for stands above."
     if number := counts[ShootOutcome.DEFERRED]:
-        yield f"{counted(number, 'shoot')} deferred: the first run after waking up, or after the window, does the rest."
+        when = "after waking up, after the window or after a resume"
+        yield f"{counted(number, 'shoot')} deferred: the first run {when} does the rest."
     if number := counts[ShootOutcome.QUARANTINED]:
         yield (
             f"{counted(number, 'shoot')} left out for not answering: see that the API server can be reached; the next "
@@ -196,9 +198,8 @@ def _shoot_lines(outcome: ShootOutcome, message: str, shoots: list[ShootResult],
 
 
 def _own_message(result: Result) -> str:
-    """Why the run ended, as a sentence; empty where that is only what its shoots say, which stands with them."""
-    shoots = (shoot for wave in result.waves for shoot in wave.shoots)
-    if any(shoot.message and shoot.message in result.message for shoot in shoots):
-        return ""
-    text = " ".join(result.message.split())
+    """Why the run ended, as a sentence, without what its shoots say, which stands with them."""
+    said = [f"{shoot.shoot}: {shoot.message}" for wave in result.waves for shoot in wave.shoots if shoot.message]
+    own = [part for part in result.message.split("; ") if not any(part in saying for saying in said)]
+    text = " ".join("; ".join(own).split())
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""

@@ -8,11 +8,13 @@ from enum import Enum
 from typing import Any
 
 from gitops.desired.compose import Desired
+from gitops.gardener.shoot_record import timestamp
 from gitops.manifest import Target
 from gitops.plan.changes import Action, Plan, ShootPlan
 from gitops.plan.document import API_VERSION
 from gitops.plan.observed import Observed
-from gitops.plan.planning import Prune
+from gitops.report.control import Controlled, control_document
+from gitops.report.next_step import step_of
 from gitops.report.words import counted
 from gitops.rollout.step import (
     ApplyObjects,
@@ -27,7 +29,6 @@ from gitops.rollout.step import (
     Step,
     Unanswered,
     Write,
-    next_step,
 )
 
 
@@ -69,6 +70,8 @@ class OverlayStatus:
     """In the order of the waves."""
     last: Mapping[str, Any] | None
     """The last record, by contract; None when there is none."""
+    control: Controlled | None = None
+    """What people ask, and what shoots wait for; None where nobody looked."""
 
 
 def overlay_status(
@@ -84,7 +87,7 @@ def overlay_status(
     """
     outcomes = _last_outcomes(last) if last is not None else _NO_OUTCOMES
     shoots = tuple(
-        _shoot_status(shoot, wave.name, _step(desired, observed, shoot), outcomes)
+        _shoot_status(shoot, wave.name, step_of(desired, observed, shoot), outcomes)
         for wave in plan.waves
         for shoot in wave.shoots
     )
@@ -101,6 +104,7 @@ def status_document(status: OverlayStatus) -> dict[str, Any]:
         "overlay": status.overlay,
         "revision": status.revision,
         "lastRun": None if last is None else {key: last.get(key) for key in keys},
+        **({} if status.control is None else {"control": control_document(status.control)}),
         "shoots": [
             {
                 "shoot": shoot.shoot,
@@ -109,9 +113,43 @@ def status_document(status: OverlayStatus) -> dict[str, Any]:
                 "verdict": shoot.standing.value,
                 "message": shoot.message,
                 "lastOutcome": shoot.last_outcome,
+                **({} if status.control is None else {"next": _next_document(shoot, status.control)}),
             }
             for shoot in status.shoots
         ],
+    }
+
+
+def next_action(status: ShootStatus, control: Controlled | None = None) -> str:
+    """What the next run does about a shoot by itself.
+
+    Args:
+        status: how it is now.
+        control: what people ask; None where nobody looked.
+    """
+    if control is not None and control.suspension is not None:
+        return f"nothing: the overlay is suspended {control.suspension}"
+    if control is not None and (held := control.held.get(status.shoot)):
+        return f"nothing: {held.message}"
+    words = {
+        Standing.CURRENT: "nothing: it is as declared, and every gate is open",
+        Standing.PENDING: status.message,
+        Standing.IN_PROGRESS: f"wait: {status.message}",
+        Standing.FAILED: f"nothing more until this is mended: {status.message}",
+        Standing.DEFERRED: f"go on without it: {status.message}",
+        Standing.UNKNOWN: f"look at it again: {status.message}",
+    }
+    return words[status.standing]
+
+
+def _next_document(shoot: ShootStatus, control: Controlled) -> dict[str, Any]:
+    """What the next run does, from when on where that depends on time, and what somebody types for it to do more."""
+    held = control.held.get(shoot.shoot)
+    until = held.until if held is not None and control.suspension is None else None
+    return {
+        "message": next_action(shoot, control),
+        "at": timestamp(until) if until is not None else None,
+        "command": control.command(shoot.shoot) or None,
     }
 
 
@@ -135,13 +173,6 @@ def _last_outcomes(record: Mapping[str, Any]) -> _Outcomes:
     waves = record.get("waves") or []
     shoots = {shoot["shoot"]: shoot["outcome"] for wave in waves for shoot in wave["shoots"]}
     return _Outcomes(shoots, frozenset(wave["name"] for wave in waves if wave.get("abridged")))
-
-
-def _step(desired: Desired, observed: Mapping[Target, Observed], plan: ShootPlan) -> Step:
-    """What a run would do next. Where the plan withholds every prune, so does this."""
-    prunes = any(change.action is Action.PRUNED for change in plan.changes)
-    prune = Prune.ALLOWED if prunes else Prune.WITHHELD
-    return next_step(desired.shoots[plan.shoot], desired.overlay, observed[plan.shoot], prune)
 
 
 def _shoot_status(plan: ShootPlan, wave: str, step: Step, outcomes: _Outcomes) -> ShootStatus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from gitops.report.control import control_lines
 from gitops.report.status import OverlayStatus, ShootStatus, Standing
 from gitops.report.style import Style, Tone
 from gitops.report.table import table_lines
@@ -26,10 +27,10 @@ _IN_SYNC = {True: "yes", False: "no", None: "unknown"}
 
 def status_text(status: OverlayStatus, style: Style) -> str:
     """The last run, a row for every shoot with its message, and totals."""
-    lines = [_last_run(status), ""]
-    shown = [s for s in status.shoots if style.whole or len(status.shoots) <= _ROWS or not _is_well(s)]
+    lines = [_last_run(status), *_control(status, style), ""]
+    shown = [s for s in status.shoots if style.whole or len(status.shoots) <= _ROWS or not _is_well(s, status)]
     if shown:
-        lines += [*_table(shown, style), ""]
+        lines += [*_table(shown, status, style), ""]
     if left_out := len(status.shoots) - len(shown):
         lines.append(f"{counted(left_out, 'shoot')} in sync and current not shown.")
     counts = Counter(shoot.standing for shoot in status.shoots)
@@ -40,17 +41,28 @@ def status_text(status: OverlayStatus, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(shoots: Sequence[ShootStatus], style: Style) -> Iterator[str]:
-    """Each message stands whole below its row."""
+def _control(status: OverlayStatus, style: Style) -> Iterator[str]:
+    """Not wrapped: there are commands among it, to be copied."""
+    for line in control_lines(status.control) if status.control is not None else []:
+        yield style.paint(line, Tone.WARNED)
+
+
+def _table(shoots: Sequence[ShootStatus], status: OverlayStatus, style: Style) -> Iterator[str]:
+    """Each message stands whole below its row, and so does what keeps the shoot from being written."""
+    held = status.control.held if status.control is not None else {}
     tones = [_TONES[shoot.standing] for shoot in shoots]
     heading, *rows = table_lines(_HEADING, [_row(shoot) for shoot in shoots], style, tones)
     yield heading
     for shoot, row in zip(shoots, rows, strict=True):
         yield row
         yield from wrapped(shoot.message, width=style.width, indent="    ")
+        if waiting := held.get(shoot.shoot):
+            yield from wrapped(waiting.message, width=style.width, indent="    ")
 
 
-def _is_well(shoot: ShootStatus) -> bool:
+def _is_well(shoot: ShootStatus, status: OverlayStatus) -> bool:
+    if status.control is not None and shoot.shoot in status.control.held:
+        return False
     return shoot.in_sync is True and shoot.standing is Standing.CURRENT
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -62,6 +62,8 @@ class Effects:
     """Which run this is, unlike every other."""
     runtime: Cluster | None = None
     """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
+    allow: Callable[[Target | None], None] = lambda _: None
+    """Called before each write, with the shoot it is for; raises where it must not be done."""
 
     @cached_property
     def _profiles(self) -> CloudProfiles:
@@ -155,6 +157,7 @@ class Effects:
         for written, write in enumerate(writes):
             cluster = self.runtime if write.ref.target == RUNTIME and self.runtime is not None else self.garden
             try:
+                self.allow(None)
                 if isinstance(write, CreateRegistration):
                     cluster.create(write.manifest)
                 else:
@@ -173,30 +176,39 @@ class Effects:
     def _carry_out(self, action: WriteTo, written: _Count) -> tuple[int, Manifest | None]:
         match action.write:
             case CreateShoot(manifest):
+                self.allow(action.target)
                 return 1, self.garden.create(manifest)
             case PatchShoot(operations):
+                self.allow(action.target)
                 namespace, _, name = action.target.partition("/")
                 return 1, self.garden.patch(Ref(GARDEN, *SHOOT, namespace, name), operations)
             case ApplyObjects(parent, manifests):
-                shoot = self.access.cluster(action.target, Access.ADMIN)
-                shoot.apply(parent, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                self._apply(action.target, parent)
                 for manifest in manifests:
-                    shoot.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                    self._apply(action.target, manifest)
                     written.objects += 1
             case PruneObjects(manifests, parent):
-                shoot = self.access.cluster(action.target, Access.ADMIN)
                 for manifest in manifests:
-                    _delete(shoot, manifest)
+                    self._delete(action.target, manifest)
                     written.objects += 1
-                shoot.apply(parent, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                self._apply(action.target, parent)
             case PrepareNodes(_, manifests, gone):
-                shoot = self.access.cluster(action.target, Access.ADMIN)
                 for manifest in manifests:
-                    shoot.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+                    self._apply(action.target, manifest)
                     written.objects += 1
                 for manifest in gone:
-                    _delete(shoot, manifest)
+                    self._delete(action.target, manifest)
         return written.objects, None
+
+    def _apply(self, target: Target, manifest: Manifest) -> None:
+        shoot = self.access.cluster(target, Access.ADMIN)
+        self.allow(target)
+        shoot.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+
+    def _delete(self, target: Target, manifest: Manifest) -> None:
+        shoot = self.access.cluster(target, Access.ADMIN)
+        self.allow(target)
+        _delete(shoot, manifest)
 
 
 @dataclass

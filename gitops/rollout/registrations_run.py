@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import Enum
 
 from gitops.desired.compose import Desired
-from gitops.errors import Conflict, Forbidden, GitopsError, Throttled, Unreachable
+from gitops.errors import Conflict, Forbidden, GitopsError, Suspended, Throttled, Unreachable
 from gitops.gardener.installation_gate import SeedVerdict
 from gitops.plan.observed import ObservedRegistrations
 from gitops.rollout.actions import (
@@ -167,6 +167,8 @@ class RegistrationsRun:
                 self._conflicts += 1
                 self._wait("an object changed while it was to be written", now)
                 self._look_at = now
+            case Suspended():
+                self._wait(str(error), now)
             case Conflict() | Unreachable() | Throttled():
                 # Whether an unanswered write was done shows at the next look; it is not repeated blindly.
                 self._wait(str(error), now)

@@ -12,10 +12,20 @@ from enum import Enum
 
 from gitops.desired.compose import Desired
 from gitops.desired.overlay import Wave
-from gitops.errors import Forbidden, GitopsError
+from gitops.errors import Forbidden, GitopsError, Suspended
 from gitops.manifest import Target
 from gitops.plan.observed import NO_REGISTRATIONS, Observed, ObservedRegistrations
-from gitops.rollout.actions import Action, Event, RegistrationsEvent, ShootsObserved, ShootsUnobserved, Written
+from gitops.rollout.actions import (
+    Action,
+    Event,
+    NotWritten,
+    RegistrationsEvent,
+    RegistrationsWritten,
+    ShootsObserved,
+    ShootsUnobserved,
+    Written,
+)
+from gitops.rollout.admission import waiting_text
 from gitops.rollout.registrations_run import RegistrationsResult, RegistrationsRun
 from gitops.rollout.step import Settled, ShootOutcome, next_step
 from gitops.rollout.track import Phase, Track
@@ -191,6 +201,9 @@ class Rollout:
 
     def handle(self, event: Event, now: datetime) -> None:
         """Take note of what happened."""
+        error = event.error if isinstance(event, NotWritten | RegistrationsWritten) else None
+        if isinstance(error, Suspended) and error.shoot is None:
+            self.stop(RunOutcome.WAITING, str(error))
         if isinstance(event, RegistrationsEvent):
             if self._before is not None:
                 self._before.handle(event, now)
@@ -206,7 +219,7 @@ class Rollout:
         outcome, message = self._ending or (RunOutcome.WAITING, "the run is still going on")
         runs = [*self._passed, *([self._present] if self._waves_begun else [])]
         waves = [self._wave_result(run) for run in runs[: len(self._waves)]]
-        waves += [self._not_started(wave) for wave in self._waves[len(waves) :]]
+        waves += [_not_started(self._desired, wave) for wave in self._waves[len(waves) :]]
         return Result(outcome, message, tuple(waves), self.registrations)
 
     @property
@@ -223,6 +236,9 @@ class Rollout:
     def _next_wave(self, now: datetime) -> None:
         """The present wave is settled: soak, look at it once more, and go on."""
         if self._ending is not None:
+            return
+        if self._present.held:
+            self._ending = self._final()
             return
         if self._soaking_until is None and (until := self._soak_end(now)) is not None:
             self._soaking_until = until
@@ -262,15 +278,21 @@ class Rollout:
             self.stop(RunOutcome.FAILED, f"the garden cannot be read any more: {error}")
 
     def _final(self) -> tuple[RunOutcome, str]:
-        tracks = [track for run in self._passed for track in run.tracks.values()]
-        for outcome, ending in (
+        runs = dict.fromkeys([*self._passed, self._present])
+        tracks = [track for run in runs for track in run.tracks.values()]
+        ending, reasons = RunOutcome.CONVERGED, []
+        if held := self._present.held:
+            digest = "" if self.result().writes else self._rules.digest
+            waiting = waiting_text(held, self._rules.overlay.name, digest)
+            ending, reasons = RunOutcome.WAITING, [f"wave {self._present.wave.name}: {waiting}"]
+        for outcome, worse in (
             (ShootOutcome.FAILED, RunOutcome.STOPPED),
             (ShootOutcome.QUARANTINED, RunOutcome.WAITING),
             (ShootOutcome.DEFERRED, RunOutcome.WAITING),
         ):
             if named := [f"{track.target}: {track.message}" for track in tracks if track.outcome is outcome]:
-                return ending, "; ".join(named)
-        return RunOutcome.CONVERGED, ""
+                return worse, "; ".join([*named, *reasons])
+        return ending, "; ".join(reasons)
 
     def _wave_result(self, run: WaveRun) -> WaveResult:
         stopped = self._ending is not None and self._ending[0] is RunOutcome.STOPPED
@@ -278,10 +300,16 @@ class Rollout:
         outcome = WaveOutcome.PASSED if run in self._passed else unfinished
         return WaveResult(run.wave.name, outcome, tuple(map(_shoot_result, run.tracks.values())))
 
-    def _not_started(self, wave: Wave) -> WaveResult:
-        shoots = (s.target for s in self._desired.shoots.values() if s.wave == wave.name)
-        results = tuple(ShootResult(target, ShootOutcome.NOT_STARTED, 0, "") for target in shoots)
-        return WaveResult(wave.name, WaveOutcome.NOT_STARTED, results)
+
+def not_begun(desired: Desired, outcome: RunOutcome, message: str) -> Result:
+    """The result of a run that ends before its first look."""
+    return Result(outcome, message, tuple(_not_started(desired, wave) for wave in desired.overlay.waves))
+
+
+def _not_started(desired: Desired, wave: Wave) -> WaveResult:
+    shoots = (shoot.target for shoot in desired.shoots.values() if shoot.wave == wave.name)
+    results = tuple(ShootResult(target, ShootOutcome.NOT_STARTED, 0, "") for target in shoots)
+    return WaveResult(wave.name, WaveOutcome.NOT_STARTED, results)
 
 
 def _shoot_result(track: Track) -> ShootResult:

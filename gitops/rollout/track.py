@@ -14,6 +14,7 @@ from gitops.manifest import Manifest, Target, get
 from gitops.nri.resolution import is_policy
 from gitops.ownership import FIELD_MANAGER
 from gitops.plan.observed import Inside, Observed, Unobserved
+from gitops.rollout.admission import Held, HeldBy
 from gitops.rollout.step import ShootOutcome, Where
 
 
@@ -54,6 +55,8 @@ class Track:
     """What is being written, or was last."""
     written: tuple[str, ...] = ()
     """What was written since it was looked at from the start, one entry for each time."""
+    held: Held | None = None
+    """What it waits for that this run will not see; None where it waits for nothing of the kind."""
     outcome: ShootOutcome = ShootOutcome.NOT_STARTED
     message: str = ""
     hint: str = ""
@@ -73,9 +76,15 @@ class Track:
             since = self.current_since or (now if self.started else now - _age(self.observed))
         return replace(self, phase=Phase.SETTLED, outcome=outcome, message=message, current_since=since)
 
+    def hold(self, held: Held, now: datetime) -> Track:
+        """The same shoot, left alone by this run for a reason that is no failure."""
+        begun = ShootOutcome.WAITING if self.writes else ShootOutcome.NOT_STARTED
+        outcome = ShootOutcome.DEFERRED if held.by is HeldBy.SUSPENSION else begun
+        return replace(self.settle(outcome, held.message, now), held=held)
+
     def again(self, now: datetime) -> Track:
         """The same shoot, to be looked at from the start."""
-        fresh = replace(self, started=False, give_up_at=None, written=())
+        fresh = replace(self, started=False, give_up_at=None, written=(), held=None)
         return replace(fresh, phase=Phase.WAITING, where=Where.GARDEN, look_at=now)
 
     def with_shoot(self, shoot: Manifest | None, server_time: datetime, now: datetime) -> Track:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 
+from gitops.control.control import NOTHING_ASKED, Control
 from gitops.desired.overlay import Overlay, Wave
-from gitops.errors import Conflict, Throttled, Unreachable
+from gitops.errors import Conflict, Suspended, Throttled, Unreachable
 from gitops.manifest import Manifest, Target
 from gitops.plan.planning import Prune
 from gitops.rollout.actions import (
@@ -25,6 +27,7 @@ from gitops.rollout.actions import (
     WriteTo,
     Written,
 )
+from gitops.rollout.admission import Admission, Held, HeldBy
 from gitops.rollout.step import (
     Await,
     LookInside,
@@ -55,6 +58,17 @@ class Rules:
     prune: Prune
     poll: timedelta
     """Between two looks at something that is being waited for."""
+    control: Control = NOTHING_ASKED
+    """What people asked when the run began."""
+    revision: str = ""
+    """The commit that is rolled out."""
+    digest: str = ""
+    """Of the plan that the run began with."""
+
+    @cached_property
+    def admission(self) -> Admission:
+        """Whether a shoot may be written."""
+        return Admission(self.overlay, self.control, self.revision)
 
 
 class WaveRun:
@@ -74,6 +88,12 @@ class WaveRun:
         for track in tracks:
             self._put(track)
         self._limit = wave.max_concurrent.of(len(self.tracks))
+
+    @property
+    def held(self) -> list[tuple[Target, Held]]:
+        """Shoots that this run will not write, so that no later wave may begin; suspended ones are out of its way."""
+        tracks = self.tracks.values()
+        return [(t.target, t.held) for t in tracks if t.held is not None and t.held.by is not HeldBy.SUSPENSION]
 
     @property
     def stopped(self) -> str:
@@ -142,15 +162,29 @@ class WaveRun:
 
     def _move(self, track: Track, now: datetime) -> Action | None:
         """Bring one shoot as far as it can come without an answer from outside."""
+        if suspended := self._rules.admission.suspended(track.target):
+            self._put(track.hold(suspended, now))
+            return None
         match next_step(track.desired, self._rules.overlay, track.observed, self._rules.prune):
             case Settled() as settled:
                 self._settle(track, settled, now)
             case LookInside():
                 return self._look_inside(track)
             case step:
+                if held := self._held(track, step, now):
+                    self._put(track.hold(held, now))
+                    return None
                 started = track if track.started else self._start(track, now)
                 return self._take(started, step, now) if started else None
         return None
+
+    def _held(self, track: Track, step: Write | Await | Unanswered, now: datetime) -> Held | None:
+        """Why the shoot must not be written; an old look at it cannot tell whether what is pending is approved."""
+        if isinstance(step, Await | Unanswered):
+            return None
+        held = self._rules.admission.held(track.desired, track.observed, step, now, begun=track.writes > 0)
+        stale = not track.started and now - track.observed_at > FRESH
+        return None if held and held.by is HeldBy.APPROVAL and stale else held
 
     def _start(self, track: Track, now: datetime) -> Track | None:
         """Let a shoot in that has something to do, if the wave has room; an old look at it is renewed first."""
@@ -281,6 +315,10 @@ class WaveRun:
         track = self.tracks[event.target]
         track = replace(track, writes=track.writes + event.writes)
         match event.error:
+            case Suspended(shoot=shoot) as error if shoot is not None:
+                self._put(track.hold(Held(HeldBy.SUSPENSION, str(error)), now))
+            case Suspended():
+                self._wait(track, Await(Where.GARDEN, str(event.error)), now)
             case Conflict() if track.conflicts < CONFLICTS:
                 again = replace(track, phase=Phase.WAITING, where=Where.GARDEN, look_at=now)
                 self._put(replace(again, conflicts=track.conflicts + 1))

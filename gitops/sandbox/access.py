@@ -26,6 +26,7 @@ from gitops.sandbox.wire import (
 Role = Literal["admin", "viewer"]
 
 GROUP = "authentication.gardener.cloud"
+SELF_REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _SHORTEST, _LONGEST, _USUAL = 600, 86400, 3600
 
 
@@ -83,6 +84,17 @@ def authorize(identity: Identity, verb: str, scope: Scope) -> None:
     named = f"{resource.plural}/{scope.subresource}" if scope.subresource else resource.plural
     text = f'User "{identity.user}" cannot {verb} resource "{named}" in API group "{resource.group}"{where}'
     raise forbidden(resource.group, resource.plural, scope.name, text)
+
+
+def self_review(identity: Identity) -> Response:
+    """Answer a SelfSubjectReview: who asks."""
+    body: Manifest = {
+        "kind": "SelfSubjectReview",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {},
+        "status": {"userInfo": {"username": identity.user, "groups": ["system:authenticated"]}},
+    }
+    return answer(encoded(body), 201)
 
 
 def kubeconfig(name: str, server: str, certificate: bytes, token: str) -> bytes:

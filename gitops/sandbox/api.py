@@ -49,6 +49,8 @@ class ApiServer:
             document = discovery.document(self.cluster, request.path)
             if document is not None:
                 return answer(encoded(document))
+        if (request.method, request.path) == ("POST", access.SELF_REVIEW):
+            return access.self_review(identity)
         scope = self._scope(request.path)
         if scope is None:
             return Response(404, {"Content-Type": "text/plain; charset=utf-8"}, b"404 page not found\n")

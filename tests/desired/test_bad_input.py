@@ -49,8 +49,6 @@ OVERLAYS = [
     pytest.param("  prerequisites: {cgroupV2: Enable}\n", 11, "wrong-value", "Require or Ignore", id="cgroup"),
     pytest.param("  prerequisites: {dBus: Install}\n", 11, "unknown-key", "did you mean 'dbus'", id="dbus"),
     pytest.param("  verification: {placement: true}\n", 11, "wrong-value", "Require or Ignore", id="placement"),
-    pytest.param("  approval: []\n", 11, "not-supported-yet", "spec.approval is not supported yet", id="later-1"),
-    pytest.param("  windows: []\n", 11, "not-supported-yet", "windows", id="later-3"),
     pytest.param("  adopt: [Kluctl]\n", 11, "wrong-value", "Flux, ArgoCD or Helm", id="unknown-tool"),
     pytest.param(
         "  nodeWaves:\n  - policies: [fast]\n",
@@ -170,6 +168,11 @@ def test_an_overlay_that_breaks_a_rule(spec: str, line: int, rule: str, says: st
     assert says in str(found[0])
 
 
+def _windowed(schedule: str, duration: str, zone: str) -> tuple[str, str]:
+    lines = f"\n    windows:\n    - schedule: {schedule}\n      duration: {duration}\n      zone: {zone}"
+    return "{name: all}", f"name: all{lines}"
+
+
 WHOLE_OVERLAYS = [
     pytest.param(("name: dev", "name: prod"), 3, "overlay-name", "metadata.name is 'prod'", id="name"),
     pytest.param(
@@ -192,12 +195,14 @@ WHOLE_OVERLAYS = [
     pytest.param(("{name: all}", "{name: garden}"), 10, "wave-name", "choose another", id="wave-garden"),
     pytest.param(("{name: all}", "{name: a}\n  - {name: a}"), 11, "wave-name", "already given on line 10", id="waves"),
     pytest.param(
-        ("{name: all}", "{name: all, approval: Required}"),
-        10,
-        "not-supported-yet",
-        "spec.waves[0].approval",
-        id="approval",
+        ("{name: all}", "{name: all, approval: Always}"), 10, "wrong-value", "Required or NotRequired", id="approval"
     ),
+    pytest.param(("{name: all}", "{name: all, windows: []}"), 10, "too-few", "at least one entry", id="windows"),
+    pytest.param(_windowed("0 22 * *", "4h", "UTC"), 12, "window", "has five fields", id="window-schedule"),
+    pytest.param(_windowed("61 * * * *", "4h", "UTC"), 12, "window", "bad minute", id="window-minute"),
+    pytest.param(_windowed("0 22 * * *", "0s", "UTC"), 13, "window", "never be open", id="window-never"),
+    pytest.param(_windowed("0 22 * * *", "4 hours", "UTC"), 13, "wrong-value", "a duration", id="window-duration"),
+    pytest.param(_windowed("0 22 * * *", "4h", "Mars/Olympus"), 14, "window", "is unknown", id="window-zone"),
     pytest.param(("{name: all}", "{name: all, maxConcurrent: 0}"), 10, "wrong-value", "a number from 1", id="zero"),
     pytest.param(("{name: all}", "{name: all, maxConcurrent: 0%}"), 10, "wrong-value", "25%", id="zero-percent"),
     pytest.param(("{name: all}", "{name: all, maxConcurrent: 101%}"), 10, "wrong-value", "25%", id="percent"),

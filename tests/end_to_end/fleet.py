@@ -7,13 +7,16 @@ The same tests run on two of them: on real API servers (`control_plane_fleet`), 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from gitops.control.revision import choose_revision
 from gitops.desired.artifact import Artifact
+from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.lease.leasing import Leasing
 from gitops.pipeline import Pace, World, plan, reconcile
@@ -46,11 +49,12 @@ class Fleet(ABC):
     leasing: Leasing
     poll: timedelta
 
-    def __init__(self, folder: Path, namespace: str, identity: str) -> None:
+    def __init__(self, folder: Path, namespace: str, identity: str, names: Sequence[str] = NAMES) -> None:
         self.namespace = namespace
+        self.names = names
         self._cache = folder / "cache"
         self.repository = Repository(folder / "repository", namespace, identity)
-        for name in NAMES:
+        for name in names:
             self.repository.shoot(name, wave="canary" if name == "one" else "fleet")
         self.repository.policy()
         self.repository.commit("declare the fleet")
@@ -96,20 +100,35 @@ class Fleet(ABC):
         """A Shoot's path in the garden's API."""
         return f"/apis/core.gardener.cloud/v1beta1/namespaces/{self.namespace}/shoots/{name}"
 
-    def reconcile(self, requests: Requests | None = None, *, deadline: timedelta | None = None) -> Record:
-        """One run of the overlay `dev` at HEAD, with everybody acting."""
-        with self.alive(), self.world(requests or Requests()) as world, self.artifact() as artifact:
+    def reconcile(
+        self,
+        requests: Requests | None = None,
+        *,
+        deadline: timedelta | None = None,
+        listen: timedelta = timedelta(seconds=1),
+        trigger: str = "command",
+        threads: int = 16,
+    ) -> Record:
+        """One run of the overlay `dev` at HEAD, or at what was rolled back to, with everybody acting."""
+        with self.alive(), self.world(requests or Requests()) as world:
+            chosen = choose_revision(world.garden, self.composed(), self.composed)
             return reconcile(
-                world,
-                compose_whole(artifact, "dev", NOW),
-                trigger="command",
-                pace=Pace(self.poll, deadline),
+                replace(world, threads=threads),
+                chosen.desired,
+                trigger=trigger,
+                pace=Pace(self.poll, deadline, listen),
+                control=chosen.control,
             )
 
     def plan(self, requests: Requests | None = None) -> Planned:
         """What a run would do."""
-        with self.world(requests or Requests()) as world, self.artifact() as artifact:
-            return plan(world, compose_whole(artifact, "dev", NOW))[0]
+        with self.world(requests or Requests()) as world:
+            return plan(world, self.composed())[0]
+
+    def composed(self, revision: str = "HEAD") -> Desired:
+        """What git declares."""
+        with open_artifact(str(self.repository.path), revision, cache=self._cache) as artifact:
+            return compose_whole(artifact, "dev", NOW)
 
     def shoot(self, name: str) -> dict[str, Any]:
         """A Shoot as it is now."""
@@ -146,4 +165,4 @@ class Fleet(ABC):
 
     def remember(self) -> None:
         """Keep the specs as they are before the pipeline comes."""
-        self.before = {name: self.shoot(name)["spec"] for name in NAMES}
+        self.before = {name: self.shoot(name)["spec"] for name in self.names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -54,8 +54,8 @@ class SandboxFleet(Fleet):
 
     poll = timedelta(seconds=1)
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, NAMESPACE, IDENTITY)
+    def __init__(self, folder: Path, names: Sequence[str] = NAMES) -> None:
+        super().__init__(folder, NAMESPACE, IDENTITY, names)
         self.clock = PacedClock(float("inf"))
         self.leasing = Leasing(time=IdleTime())
         workers = [{"name": "w1", "machine": {"type": "local"}, "minimum": 1, "maximum": 1}]
@@ -66,7 +66,7 @@ class SandboxFleet(Fleet):
                 "metadata": {"name": name, "namespace": NAMESPACE},
                 "spec": {"provider": {"type": "local", "workers": workers}},
             }
-            for name in NAMES
+            for name in names
         ]
         shoots[0]["spec"] |= {"extensions": [FOREIGN], "resources": RESOURCES}  # type: ignore[operator]
         pace = Pace(operation=20, care=10)

@@ -43,10 +43,18 @@ def test_a_second_run_writes_nothing_and_asks_little(fleet: Fleet) -> None:
     record = fleet.reconcile(requests)
 
     asked = [f"{request.method} {request.path}" for request in requests.sent]
+    shoots_read = [f"GET {fleet.shoot_path('one').removesuffix('/one')}"]
     in_the_garden = [request for request in asked if fleet.namespace in request and "kubeconfig" not in request]
     assert record.result.outcome is RunOutcome.CONVERGED
     assert requests.writes == requests.lease_writes == []
     assert {name: fleet.versions(name) for name in NAMES} == before
-    assert len(in_the_garden) == len(set(in_the_garden)) == 2, "one LIST per namespace and kind: Shoots and the record"
-    assert len(asked) <= 3 + 3 * len(NAMES), asked
+    # The record and what people ask are two ConfigMaps, each read by its name: one LIST of both would need the right to
+    # read every ConfigMap of the namespace.
+    named = ["metadata.name=shoot-gitops-dev", "metadata.name=shoot-gitops-dev-control"]
+    read = [value for request in requests.sent for key, value in request.query if key == "fieldSelector"]
+    assert sorted(in_the_garden) == sorted(
+        [*[f"GET /api/v1/namespaces/{fleet.namespace}/configmaps"] * 2, *shoots_read]
+    )
+    assert [value for value in read if value in named] == [named[1], named[0]]
+    assert len(asked) <= 4 + 3 * len(NAMES), asked
     assert not fleet.plan().plan.pending
