@@ -12,6 +12,7 @@ from gitops.cli.control import approve, resume, rollback, suspend
 from gitops.cli.exits import Exit, run
 from gitops.cli.image_vector import image_vector
 from gitops.cli.live import diff, history, plan, status
+from gitops.cli.manifests import manifests
 from gitops.cli.migrate import migrate
 from gitops.cli.nodes import explain, preflight, verify
 from gitops.cli.offline import render, schema, validate
@@ -46,6 +47,7 @@ for _command in (
     explain,
     image_vector,
     promote,
+    manifests,
     schema,
     sandbox,
     policy,

@@ -24,6 +24,7 @@ Garden (one per test)
     .cut_off(name)              -> context manager: fresh kubeconfigs of this Shoot lead to a closed port
     .requests(user_agent="…")   -> what the garden's kube-apiserver answered in this test (its audit log), except to
                                    `Client`s of the tests; `.writes` tells whether a request changes something
+    .reviews(user)              -> what gardener-apiserver asked about a user's rights, and was granted
     .add_project(namespace)        a further Project with its namespace and credentials
 ShootServer
     .target       `<namespace>/<name>` of the Shoot it serves

@@ -20,6 +20,10 @@ _AUDIT_POLICY = {
     "omitStages": ["RequestReceived", "ResponseStarted"],
     "rules": [
         {"level": "None", "users": ["system:apiserver"]},
+        {
+            "level": "RequestResponse",  # what other servers ask about a user's rights, and what they are told
+            "resources": [{"group": "authorization.k8s.io", "resources": ["subjectaccessreviews"]}],
+        },
         {"level": "Metadata"},
     ],
 }

@@ -5,9 +5,25 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.control_plane.client import USER_AGENT
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request was authorized as."""
+
+    verb: str
+    """As RBAC names it."""
+    group: str
+    """Empty for the core group."""
+    resource: str
+    """With its subresource, as in `shoots/adminkubeconfig`."""
+    namespace: str
+    name: str
+    """Also of a LIST that a field selector narrows to one name; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +37,8 @@ class Request:
     status: int
     user: str
     user_agent: str
+    asked: Asked | None = None
+    """None for what is no resource, such as discovery."""
 
     @property
     def writes(self) -> bool:
@@ -48,12 +66,42 @@ def requests(log: Path, start: int, user_agent: str) -> list[Request]:
     ]
 
 
+def reviews(log: Path, start: int, user: str) -> list[Asked]:
+    """What other servers asked about a user's rights after byte `start`, and was granted.
+
+    Gardener's admission asks so on behalf of whoever writes a Shoot.
+    """
+    found = []
+    with log.open("rb") as events:
+        events.seek(start)
+        for line in events:
+            event = json.loads(line) if line.endswith(b"\n") and b"subjectaccessreviews" in line else {}
+            review = event.get("responseObject") or {}
+            spec = review.get("spec") or {}
+            if spec.get("user") == user and review["status"]["allowed"] and "resourceAttributes" in spec:
+                found.append(_asked(spec["resourceAttributes"], "group"))
+    return found
+
+
+def _asked(attributes: dict[str, Any], group: str) -> Asked:
+    resource, subresource = attributes.get("resource", ""), attributes.get("subresource")
+    return Asked(
+        attributes["verb"],
+        attributes.get(group, ""),
+        f"{resource}/{subresource}" if subresource else resource,
+        attributes.get("namespace", ""),
+        attributes.get("name", ""),
+    )
+
+
 def _request(line: bytes) -> Request:
     event = json.loads(line)
+    reference = event.get("objectRef")
     return Request(
         verb=event["verb"],
         uri=event["requestURI"],
         status=event["responseStatus"]["code"],
         user=event["user"]["username"],
         user_agent=event.get("userAgent", ""),
+        asked=_asked({**reference, "verb": event["verb"]}, "apiGroup") if reference else None,
     )

@@ -112,6 +112,10 @@ class Garden:
         """
         return audit.requests(self._landscape.audit_log, self._audit_start, user_agent)
 
+    def reviews(self, user: str) -> list[audit.Asked]:
+        """What gardener-apiserver asked about a user's rights since this test began, and was granted."""
+        return audit.reviews(self._landscape.audit_log, self._audit_start, user)
+
     def leave(self) -> None:
         """Give the shoot servers back, and wipe the garden."""
         for server in self._servers.values():

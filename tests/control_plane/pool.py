@@ -36,7 +36,7 @@ class ShootServer:
         self.kubeconfig: dict[str, Any] = server.kubeconfig
         self._server = server
         access.grant(server.client)
-        self._groups = {group["name"] for group in self.client.get("/apis")["groups"]}
+        self._groups = self._listed()
         self._baseline = Baseline(etcd, server.prefix)
         self._audit_start = 0
 
@@ -58,16 +58,20 @@ class ShootServer:
         """Delete every object that came after the start."""
         self.target = ""
         gone = self._baseline.restore()
-        if any("/customresourcedefinitions/" in key for key in gone):
-            self._wait_until_unserved()
+        definitions = [key.rpartition("/")[2] for key in gone if "/customresourcedefinitions/" in key]
+        if definitions:
+            self._wait_until_unserved({name.partition(".")[2] for name in definitions})
 
     def stop(self) -> None:
         self._server.stop()
 
-    def _wait_until_unserved(self) -> None:
-        """Wait until custom resources of the last Shoot have left discovery."""
+    def _listed(self) -> set[str]:
+        return {group["name"] for group in self.client.get("/apis")["groups"]}
+
+    def _wait_until_unserved(self, groups: set[str]) -> None:
+        """Wait until custom resources of the last Shoot have left discovery: the list of groups, and each group."""
         deadline = time.monotonic() + 30
-        while {group["name"] for group in self.client.get("/apis")["groups"]} - self._groups:
+        while self._listed() - self._groups or any(self.client.find(f"/apis/{group}") for group in groups):
             if time.monotonic() > deadline:
                 raise TimeoutError("custom resources are still served after their definitions are gone")
             time.sleep(0.02)

@@ -116,7 +116,7 @@ class Fleet(ABC):
                 replace(world, threads=threads),
                 chosen.desired,
                 trigger=trigger,
-                pace=Pace(self.poll, deadline, listen),
+                pace=Pace(self.poll, deadline, listen=listen),
                 control=chosen.control,
             )
 
