@@ -7,9 +7,11 @@ from datetime import datetime
 
 from gitops.desired.compose import Desired
 from gitops.errors import GitopsError
+from gitops.kube.cluster import Cluster
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
+from gitops.record.store import Stored
 from gitops.rollout.rollout import Rollout
 
 
@@ -37,14 +39,23 @@ class Observer:
     def began(self, run: Run, desired: Desired) -> None:
         """A run looks at the world."""
 
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """It knows how earlier runs ended; None when there was none. Told again where it had to look again."""
+
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """It knows what it would do; nothing has been written yet. Told again where it had to look again."""
 
     def waiting(self, run: Run, holder: str) -> None:
         """It would write, and another run holds the overlay's lease; told for each that does."""
 
+    def held(self, run: Run, garden: Cluster) -> None:
+        """It holds the lease, and so whoever is told may write as well: through this garden, until `recorded`."""
+
     def moved(self, run: Run, rollout: Rollout) -> None:
         """The rollout is in another state, or time has passed in it."""
+
+    def recorded(self, run: Run, record: Record) -> None:
+        """It told news, and they are kept in the garden; the last moment to write there."""
 
     def ended(self, run: Run, record: Record) -> None:
         """It came to its end, and this is what it did."""
@@ -64,6 +75,11 @@ class Observers(Observer):
         for observer in self._observers:
             observer.began(run, desired)
 
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.remembered(run, before)
+
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """Tell all."""
         for observer in self._observers:
@@ -74,10 +90,20 @@ class Observers(Observer):
         for observer in self._observers:
             observer.waiting(run, holder)
 
+    def held(self, run: Run, garden: Cluster) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.held(run, garden)
+
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Tell all."""
         for observer in self._observers:
             observer.moved(run, rollout)
+
+    def recorded(self, run: Run, record: Record) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.recorded(run, record)
 
     def ended(self, run: Run, record: Record) -> None:
         """Tell all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -182,14 +182,18 @@ class _Setting:
     observer: Observer
     lease: Lease
 
-    def holding(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def holding(self) -> Iterator[None]:
         """The lease is held while the block runs."""
-        return self.lease.held(self.pace.lock_timeout, lambda holder: self.observer.waiting(self.run, holder))
+        with self.lease.held(self.pace.lock_timeout, lambda holder: self.observer.waiting(self.run, holder)):
+            self.observer.held(self.run, self.world.garden)
+            yield
 
 
 def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
     world, run, lease = setting.world, setting.run, setting.lease
     before = load_records(world.garden, desired.overlay)
+    setting.observer.remembered(run, before)
     control = control or load_control(world.garden, desired.overlay)
     if control.suspension is not None:
         return _suspended(setting, desired, control.suspension)
@@ -200,14 +204,15 @@ def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record
         record = _record(setting, planned, result)
         if tells_news(record, before):
             with setting.holding():
-                _remember(world, desired, record)
+                _remember(setting, desired, record)
         return record
     with setting.holding():
         if not lease.undisturbed_since(_looked_at(outlook)):
+            setting.observer.remembered(run, load_records(world.garden, desired.overlay))
             control = load_control(world.garden, desired.overlay)
             planned, outlook = _look(setting, desired)
         record = _record(setting, planned, _roll_out(setting, planned, outlook, control))
-        _remember(world, desired, record)
+        _remember(setting, desired, record)
     return record
 
 
@@ -245,11 +250,13 @@ def _record(setting: _Setting, planned: Planned, result: Result) -> Record:
     )
 
 
-def _remember(world: World, desired: Desired, record: Record) -> None:
+def _remember(setting: _Setting, desired: Desired, record: Record) -> None:
     """Keep the record where it tells anything; read and written while no other run does either."""
-    before = load_records(world.garden, desired.overlay)
+    garden = setting.world.garden
+    before = load_records(garden, desired.overlay)
     if tells_news(record, before):
-        save_record(world.garden, desired.overlay, record, before)
+        save_record(garden, desired.overlay, record, before)
+        setting.observer.recorded(setting.run, record)
 
 
 def _rollout(setting: _Setting, planned: Planned, outlook: Outlook, control: Control) -> Rollout:

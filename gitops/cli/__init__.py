@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from gitops.cli.comment import comment
 from gitops.cli.control import approve, resume, rollback, suspend
 from gitops.cli.exits import Exit, run
 from gitops.cli.hook import hook
@@ -57,6 +58,7 @@ for _command in (
     serve,
     hook,
     password,
+    comment,
 ):
     gitops.add_command(_command)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 import click
@@ -17,11 +17,16 @@ from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.pipeline import World
 
+Refusal = Callable[[str, str], AbstractContextManager[None]]
+"""Hears of an overlay at a revision that is refused in the block."""
 
-def composed(source: Source, overlay: str | None) -> Desired:
+
+def composed(source: Source, overlay: str | None, of_refusal: Refusal = lambda _, __: nullcontext()) -> Desired:
     """An overlay as git, or the working tree, declares it."""
     with source.opened() as artifact:
-        return compose_whole(artifact, chosen_overlay(artifact, overlay), SystemClock().now())
+        name = chosen_overlay(artifact, overlay)
+        with of_refusal(name, artifact.revision):
+            return compose_whole(artifact, name, SystemClock().now())
 
 
 def composed_at(source: Source, overlay: str, revision: str) -> Desired:

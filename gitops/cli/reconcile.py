@@ -22,11 +22,12 @@ from gitops.cli.options import (
     world_options,
 )
 from gitops.cli.progress import Show, shown_progress
+from gitops.cli.telling import Telling, telling_options, warnings_at_the_end
 from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
 from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
-from gitops.observer import Observer, Run
+from gitops.observer import Observer, Observers, Run
 from gitops.pipeline import Pace, World
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
@@ -60,6 +61,7 @@ class How:
 
     output: str
     pace: Pace
+    telling: Telling
 
 
 def reconcile_options(function: F) -> F:
@@ -67,9 +69,15 @@ def reconcile_options(function: F) -> F:
 
     @functools.wraps(function)
     def with_how(
-        *, output: str, deadline: timedelta | None, poll_interval: timedelta, lock_timeout: timedelta, **others: Any
+        *,
+        telling: Telling,
+        output: str,
+        deadline: timedelta | None,
+        poll_interval: timedelta,
+        lock_timeout: timedelta,
+        **others: Any,
     ) -> Any:
-        return function(how=How(output, Pace(poll_interval, deadline, lock_timeout)), **others)
+        return function(how=How(output, Pace(poll_interval, deadline, lock_timeout), telling), **others)
 
     other = "Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case."
     lock = Duration(zero=True)
@@ -80,6 +88,7 @@ def reconcile_options(function: F) -> F:
         click.option("--poll-interval", type=Duration(), default=poll, show_default="5s", help=between),
         click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is."),
         output_option("text", "json"),
+        telling_options,
         world_options,
         repository_options,
     )
@@ -99,28 +108,29 @@ def reconcile(overlay: str | None, source: Source, where: Where, how: How) -> in
 
 def reconciled(source: Source, overlay: str | None, where: Where, how: How, choose: Choose) -> int:
     """One run; its result on standard output, its exit code returned."""
-    desired = composed(source, overlay)
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
-    try:
-        with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
-            chosen = choose(world, desired)
-            tell_hold(chosen)
-            record = run_once(
-                world,
-                chosen.desired,
-                trigger="command",
-                pace=how.pace,
-                observer=_Terminal(show_progress),
-                control=chosen.control,
-            )
-    except KeyboardInterrupt:
-        if garden is Garden.LASTING:
-            click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
-        raise
-    if how.output == "json":
-        click.echo(json.dumps(record_document(record), indent=2))
-    else:
-        click.echo(record_text(record, stdout_style(), garden), nl=False)
+    with warnings_at_the_end() as tell, how.telling.opened(source.repo, tell) as told:
+        desired = composed(source, overlay, told.of_refusal)
+        try:
+            with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
+                chosen = choose(world, desired)
+                tell_hold(chosen)
+                record = run_once(
+                    world,
+                    chosen.desired,
+                    trigger="command",
+                    pace=how.pace,
+                    observer=Observers(_Terminal(show_progress), told.observer(world.clock)),
+                    control=chosen.control,
+                )
+        except KeyboardInterrupt:
+            if garden is Garden.LASTING:
+                click.echo(_ENDED_AT_ONCE.format(overlay=desired.overlay.name), err=True)
+            raise
+        if how.output == "json":
+            click.echo(json.dumps(record_document(record), indent=2))
+        else:
+            click.echo(record_text(record, stdout_style(), garden), nl=False)
     return exit_code(record.result)
 
 

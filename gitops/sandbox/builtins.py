@@ -1,6 +1,7 @@
 """The built-in kinds of a shoot and of the garden, with their small rules."""
 
 import base64
+import copy
 import re
 from collections.abc import Iterable
 
@@ -47,6 +48,30 @@ def _validate_data(manifest: Manifest, old: Manifest | None) -> Iterable[Cause]:
             if manifest.get(part) != old.get(part):
                 text = f"field is immutable when `{part if part == 'immutable' else 'immutable'}` is set"
                 yield Cause(part, "FieldValueForbidden", f"Forbidden: {text}")
+
+
+_UNSAID_OF_EVENTS: Manifest = {
+    "source": {},
+    "firstTimestamp": None,
+    "lastTimestamp": None,
+    "eventTime": None,
+    "reportingComponent": "",
+    "reportingInstance": "",
+}
+
+
+def _default_event(manifest: Manifest) -> None:
+    """Go has no word for a time or a source that nobody has set, and prints them."""
+    for field, value in copy.deepcopy(_UNSAID_OF_EVENTS).items():
+        manifest.setdefault(field, value)
+
+
+def _validate_event(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
+    """Follow kubernetes pkg/apis/core/validation/events.go, as far as Events of the core group go."""
+    namespace = (manifest.get("involvedObject") or {}).get("namespace", "")
+    own = manifest["metadata"].get("namespace", "")
+    if namespace != own and not (namespace == "" and own == "default"):
+        yield invalid_value("involvedObject.namespace", namespace, "does not match event.namespace")
 
 
 def _validate_lease(manifest: Manifest, _old: Manifest | None) -> Iterable[Cause]:
@@ -161,6 +186,7 @@ _RULES = {
     "Lease": Rules(validate=_validate_lease),
     "Secret": Rules(default=_default_secret, validate=_validate_data),
     "InternalSecret": Rules(default=_default_secret),
+    "Event": Rules(default=_default_event, validate=_validate_event),
     "Pod": Rules(default=lambda m: pods.default_pod(m.setdefault("spec", {})), validate=pods.validate_pod),
     "DaemonSet": Rules(
         default=pods.default_daemon_set,
@@ -188,6 +214,7 @@ _COLUMNS = {
     "Shoot": shoots.COLUMNS,
 }
 _ZERO: dict[str, Manifest] = {
+    "Event": _UNSAID_OF_EVENTS,
     "DaemonSet": {"spec": {"template": {"metadata": {}, "spec": {"containers": None}}, "updateStrategy": {}}},
     "CustomResourceDefinition": {"spec": {"names": {}}},
     "Lease": {"spec": {}},

@@ -1,4 +1,4 @@
-"""One process that runs for years: it is told of pushes, keeps the schedule, runs overlays, and answers over HTTP.
+"""One process that runs for years: it is told of pushes, keeps the schedule, runs overlays, and shows how they fare.
 
     webhooks ──► Dispatch ◄── schedule
                   │     │

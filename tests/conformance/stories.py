@@ -22,6 +22,7 @@ FORMS = {
 PLACES = {
     "cm": "/api/v1/namespaces/NS/configmaps",
     "secrets": "/api/v1/namespaces/NS/secrets",
+    "ev": "/api/v1/namespaces/NS/events",
     "leases": "/apis/coordination.k8s.io/v1/namespaces/NS/leases",
     "ds": "/apis/apps/v1/namespaces/NS/daemonsets",
     "wd": "/apis/conformance.test/v1/namespaces/NS/widgets",

@@ -1,0 +1,243 @@
+"""Commit statuses per overlay and wave: what the forge shows beside the commit that a run carries out."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from gitops.desired.compose import Desired
+from gitops.errors import GitopsError, InvalidInput, LeaseHeld, LeaseLost, Refused
+from gitops.notify.forge import CommitStatus, ForgeClient, Held, State
+from gitops.notify.summary import spoken
+from gitops.notify.web import Undelivered
+from gitops.observer import Observer, Run
+from gitops.plan.changes import Action, Change
+from gitops.plan.document import GARDEN_WAVE
+from gitops.plan.outlook import Outlook
+from gitops.plan.planning import Planned
+from gitops.record.record import Record
+from gitops.report.words import counted
+from gitops.rollout.registrations_run import RegistrationsResult
+from gitops.rollout.rollout import Result, Rollout, RunOutcome, WaveOutcome, WaveResult, garden_wave_outcome
+from gitops.rollout.step import ShootOutcome
+
+_RUNS = {
+    RunOutcome.CONVERGED: (State.SUCCESS, "Converged"),
+    RunOutcome.WAITING: (State.PENDING, "Waiting"),
+    RunOutcome.STOPPED: (State.FAILURE, "Stopped"),
+    RunOutcome.FAILED: (State.ERROR, "Failed"),
+}
+_WAVES = {
+    WaveOutcome.PASSED: (State.SUCCESS, "Passed"),
+    WaveOutcome.WAITING: (State.PENDING, "Waiting"),
+    WaveOutcome.STOPPED: (State.FAILURE, "Stopped"),
+}
+ANOTHER_RUN = (LeaseHeld, LeaseLost)
+"""What ends a run because another one is at work, which says nothing of what the commit declares."""
+_PENDING = {Action.CREATED, Action.CONFIGURED, Action.PRUNED}
+_REVISIONS = 64
+"""Commits of which it is remembered what the forge holds."""
+
+
+@dataclass
+class _Seen:
+    """What was said of one run, so that nothing is said twice."""
+
+    overlay: str
+    revision: str
+    id: str = ""
+    """The run's; empty where none began."""
+    pending: frozenset[str] = frozenset()
+    """Waves in which something will be written."""
+    wave: str | None = None
+    """The wave that the rollout was in."""
+    soaking: bool = False
+    said: dict[str, CommitStatus] = field(default_factory=dict)
+    """By context."""
+
+
+class ForgeStatuses(Observer):
+    """Says on the forge how runs go: `gitops/<overlay>`, and `gitops/<overlay>/<wave>` for each wave that begins.
+
+    A status is put where a state changed: some for a run that writes, and for one that finds everything as declared
+    its outcome only, which the forge holds already if an earlier run of the same commit ended alike.
+    """
+
+    def __init__(self, put: Callable[[CommitStatus], None], target_url: str = "") -> None:
+        """Make the observer.
+
+        Args:
+            put: takes a status that is to be delivered, at once.
+            target_url: where statuses lead, with `{overlay}` for the overlay's name; empty for the commit's page.
+        """
+        self._put = put
+        self._target_url = target_url
+        self._seen: dict[str, _Seen] = {}
+
+    def refused(self, overlay: str, revision: str, error: GitopsError) -> None:
+        """A run did not even begin, as what its commit declares is wrong."""
+        self._say(_Seen(overlay, revision), "", *_of_error(error))
+
+    def began(self, run: Run, desired: Desired) -> None:
+        """Forget an earlier run of the overlay, which may have been broken off."""
+        del desired
+        self._seen[run.overlay] = _Seen(run.overlay, run.revision, run.id)
+
+    def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
+        """Where something will be written, the overlay is on its way."""
+        del outlook
+        plan = planned.plan
+        waves = {wave.name: [c for shoot in wave.shoots for c in shoot.changes] for wave in plan.waves}
+        changing = {name for name, changes in waves.items() if _writes(changes)}
+        seen = self._of(run)
+        seen.pending = frozenset(changing | ({GARDEN_WAVE} if _writes(list(plan.garden)) else set()))
+        if seen.pending and not planned.problems:
+            self._say(seen, "", State.PENDING, "Under way")
+            if GARDEN_WAVE in seen.pending:
+                self._say(seen, GARDEN_WAVE, State.PENDING, "Under way")
+
+    def moved(self, run: Run, rollout: Rollout) -> None:
+        """Say when a wave begins, soaks and has passed; everything else is for the end."""
+        seen = self._of(run)
+        if not rollout.waves_begun:
+            return
+        soaking = rollout.soaking_until is not None
+        if rollout.wave.name == seen.wave and soaking == seen.soaking:
+            return
+        for name, state, headline, detail in _waves(rollout.result()):
+            if state is State.SUCCESS:
+                self._say(seen, name, state, headline, detail)
+        seen.wave, seen.soaking = rollout.wave.name, soaking
+        if seen.wave in seen.pending and rollout.ending is None:
+            headline = f"Soaking until {rollout.soaking_until:%H:%M} UTC" if soaking else "Under way"
+            self._say(seen, seen.wave, State.PENDING, headline)
+            self._say(seen, "", State.PENDING, f"Under way in wave {seen.wave}")
+
+    def ended(self, run: Run, record: Record) -> None:
+        """Every wave that came to something, and the whole."""
+        seen = self._of(run)
+        for name, state, headline, detail in _waves(record.result):
+            self._say(seen, name, state, headline, detail)
+        state, word = _RUNS[record.result.outcome]
+        shoots = [shoot for wave in record.result.waves for shoot in wave.shoots]
+        self._say(seen, "", state, f"{word}, {_counts([s.outcome for s in shoots])}", record.result.message)
+        self._seen.pop(run.overlay, None)
+
+    def failed(self, run: Run, error: GitopsError) -> None:
+        """The run could not go on; where another one does, that tells of itself."""
+        if not isinstance(error, ANOTHER_RUN):
+            self._say(self._of(run), "", *_of_error(error))
+        self._seen.pop(run.overlay, None)
+
+    def _of(self, run: Run) -> _Seen:
+        seen = self._seen.get(run.overlay)
+        if seen is None or seen.id != run.id:
+            seen = self._seen[run.overlay] = _Seen(run.overlay, run.revision, run.id)
+        return seen
+
+    def _say(self, seen: _Seen, wave: str, state: State, headline: str, detail: str = "") -> None:
+        context = f"gitops/{seen.overlay}/{wave}" if wave else f"gitops/{seen.overlay}"
+        url = self._target_url.replace("{overlay}", quote(seen.overlay, safe=""))
+        status = CommitStatus(seen.revision, context, state, headline, detail, url)
+        if seen.said.get(context) != status:
+            seen.said[context] = status
+            self._put(status)
+
+
+class StatusPost:
+    """Delivers statuses to a forge, but those that it holds already. For one thread at a time."""
+
+    def __init__(self, client: ForgeClient) -> None:
+        self._client = client
+        self._held: OrderedDict[str, dict[str, Held]] = OrderedDict()
+
+    def __call__(self, status: CommitStatus) -> None:
+        """Have the forge hold a status.
+
+        Raises:
+            Undelivered, CredentialsError: it could not be told.
+        """
+        forge = self._client.forge
+        held, key = self._known(status.revision), forge.key(status.context)
+        before = held.pop(key, None)  # what an attempt without an answer has done is not known
+        if before is None or not _alike(before, forge.word(status.state), status):
+            response = self._client.exchange(forge.status(status))
+            if not forge.has(status, response):
+                self._client.require(response)
+            before = Held(forge.word(status.state), status.description)
+        held[key] = before
+
+    def _known(self, revision: str) -> dict[str, Held]:
+        """What the forge holds for a commit, asked once for each; where it may not be asked, nothing is known."""
+        if revision not in self._held:
+            try:
+                answer = self._client.ask(self._client.forge.statuses(revision))
+                found = self._client.forge.held(answer.json())
+            except Undelivered as error:
+                if error.passing:
+                    raise
+                found = {}
+            self._held[revision] = found
+            if len(self._held) > _REVISIONS:
+                self._held.popitem(last=False)
+        self._held.move_to_end(revision)
+        return self._held[revision]
+
+
+def _alike(held: Held, word: str, status: CommitStatus) -> bool:
+    """Whether nothing new is said: details, such as times, may differ."""
+    headline = CommitStatus("", "", status.state, status.headline).description
+    return held.word == word and (held.description == headline or held.description.startswith(f"{headline}:"))
+
+
+def _writes(changes: list[Change]) -> bool:
+    return any(change.action in _PENDING for change in changes)
+
+
+def _waves(result: Result) -> Iterator[tuple[str, State, str, str]]:
+    """Name, state, headline and detail of each wave that came to something."""
+    if result.registrations is not None:
+        outcome = garden_wave_outcome(result.registrations)
+        if outcome in _WAVES:
+            yield (GARDEN_WAVE, *_WAVES[outcome], _garden_detail(result.registrations, outcome))
+    for wave in result.waves:
+        if wave.outcome in _WAVES:
+            state, word = _WAVES[wave.outcome]
+            counts = _counts([shoot.outcome for shoot in wave.shoots])
+            yield wave.name, state, f"{word}, {counts}", "" if state is State.SUCCESS else _detail(wave)
+
+
+def _garden_detail(result: RegistrationsResult, outcome: WaveOutcome) -> str:
+    return "" if outcome is WaveOutcome.PASSED else result.message
+
+
+def _counts(outcomes: list[ShootOutcome]) -> str:
+    """Such as `4 of 5 shoots converged, 1 failed`."""
+    count = Counter(outcomes)
+    converged = count.pop(ShootOutcome.CONVERGED, 0)
+    others = (f", {number} {spoken(outcome.value)}" for outcome, number in sorted(count.items(), key=_by_name))
+    total = counted(len(outcomes), "shoot")
+    head = f"{total} converged" if converged == len(outcomes) else f"{converged} of {total} converged"
+    return head + "".join(others)
+
+
+def _by_name(counted_outcome: tuple[ShootOutcome, int]) -> str:
+    return counted_outcome[0].value
+
+
+def _detail(wave: WaveResult) -> str:
+    """The worst that happened, in the words of the first shoot to which it did."""
+    for outcome in (ShootOutcome.FAILED, ShootOutcome.QUARANTINED, ShootOutcome.WAITING, ShootOutcome.DEFERRED):
+        for shoot in wave.shoots:
+            if shoot.outcome is outcome and shoot.message:
+                return f"{shoot.shoot}: {shoot.message}"
+    return ""
+
+
+def _of_error(error: GitopsError) -> tuple[State, str, str]:
+    """What a commit declares is its fault; what the world refuses is not."""
+    if isinstance(error, InvalidInput | Refused):
+        return State.FAILURE, "Refused", str(error)
+    return State.ERROR, "Failed", str(error)
