@@ -14,6 +14,7 @@ import click
 
 from gitops.cli.options import Duration
 from gitops.errors import CredentialsError
+from gitops.serve.logs import Form
 from gitops.trigger.schedule import read_schedule, read_zone
 from gitops.trigger.secrets_file import SHORT, read_secrets
 
@@ -107,6 +108,13 @@ def serve_options(function: Callable[..., int]) -> Callable[..., int]:
     late = "Overlays run up to so much later than scheduled, each always by the same part of it."
     alias = "Another address or name of the repository that webhooks may use. May be repeated."
     for option in (
+        click.option(
+            "--log-format",
+            type=click.Choice([form.value for form in Form]),
+            default=Form.TEXT.value,
+            show_default=True,
+            help="One line for each thing that happened, for people or for machines.",
+        ),
         click.option("--tls-key", type=_FILE, metavar="FILE", help="The key of --tls-cert."),
         click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
         click.option("--forwarded-allow-ips", type=_NETWORKS, default="", metavar="LIST", help=proxies),
