@@ -40,8 +40,8 @@ def hook_routes(hooks: Hooks) -> Sequence[BaseRoute]:
     return [Route("/hooks/{forge}", hook, methods=["POST"])]
 
 
-def api_routes(last: LastRuns) -> Sequence[BaseRoute]:
-    """`/api/v1/overlays` and `/api/v1/overlays/<name>`: the last record and plan as JSON."""
+def api_routes(last: LastRuns) -> Sequence[Route]:
+    """`/api/v1/overlays` and `/api/v1/overlays/<name>`: the last record and plan as JSON, to be `guarded`."""
 
     async def names(_: Request) -> Response:
         return JSONResponse({"overlays": list(last.names())})
