@@ -26,8 +26,8 @@ from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.observer import Observers
 from gitops.pipeline import World
-from gitops.serve.app import api_routes, health_routes, hook_routes, make_app
-from gitops.serve.board import Board
+from gitops.serve.app import api_routes, health_routes, hook_routes, make_app, no_hook_routes
+from gitops.serve.board import Board, guarded
 from gitops.serve.board import routes as board_routes
 from gitops.serve.dispatch import Dispatch, Timing
 from gitops.serve.display import Display
@@ -111,12 +111,14 @@ def serve(
         )
         process = Process(runner, Limits(workers, grace_period.total_seconds()))
         routes = [*health_routes(runner.health), metrics_route(display.metrics)]
-        if webhook_secret_file is not None:
+        if webhook_secret_file is None:
+            routes += no_hook_routes()
+        else:
             followed = following([*_addresses(source.repo), *hook_repo], source.revision)
             count = display.metrics.webhook
             routes += hook_routes(Hooks(secrets.read, followed, process.pushed, clock.now, count))
         if (access := dashboard.access(listen[0])) is not None:
-            routes += [*api_routes(display.last), *board_routes(display.board, access)]
+            routes += [*guarded(api_routes(display.last), access), *board_routes(display.board, access)]
         try:
             server = HttpServer(make_app(*routes), Listening(*listen, tls_cert, tls_key, forwarded_allow_ips))
         except OSError as error:

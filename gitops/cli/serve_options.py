@@ -13,9 +13,10 @@ from typing import Any
 import click
 
 from gitops.cli.options import Duration
+from gitops.desired.cron import read_zone
 from gitops.errors import CredentialsError
 from gitops.serve.logs import Form
-from gitops.trigger.schedule import read_schedule, read_zone
+from gitops.trigger.schedule import read_schedule
 from gitops.trigger.secrets_file import SHORT, read_secrets
 
 log = logging.getLogger("gitops.serve")

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from gitops.desired.cron import Cron
 from gitops.serve.interrupt import Interrupt
 from gitops.trigger.queue import Backoff, Trigger, Work, WorkQueue
-from gitops.trigger.schedule import Schedule, spread
+from gitops.trigger.schedule import spread
 
 OVERTAKEN = "a newer commit came; the next run begins with it"
 """Why a run ended that was under way when another commit was found."""
@@ -25,7 +26,7 @@ _REPOSITORY = "repository"
 class Timing:
     """When runs are due."""
 
-    schedule: Schedule | None = None
+    schedule: Cron | None = None
     """None where only pushes start runs."""
     jitter: timedelta = timedelta(minutes=1)
     """Overlays run up to so much later than the schedule says, each always at the same time of its own."""
