@@ -95,7 +95,7 @@ def serve(
     with ExitStack() as stack:
         worlds = stack.enter_context(_worlds(where))
         told = stack.enter_context(telling.opened(source.repo, log.warning, worlds.clock, flush=_FLUSH))
-        display = Display(Board(worlds.clock), Metrics(worlds.clock), LastRuns())
+        display = Display(Board(worlds.clock), Metrics(worlds.clock), LastRuns(), not where.sandbox)
         runner = Runner(
             Dispatch(timing, overlays, clock.now(), initial_run=initial_run, queued=display.queued),
             source.commit,
