@@ -2,129 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import uuid4
 
-from gitops.clock import Clock
 from gitops.control.control import Control, Suspension
 from gitops.control.store import load_control
 from gitops.control.watch import Watch
 from gitops.desired.compose import Desired
-from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, Violation
-from gitops.gardener.shoot_record import has_vectors
-from gitops.kube.cluster import Cluster
-from gitops.kube.transport import Transport
-from gitops.lease.fence import Check, Fenced
+from gitops.errors import GitopsError, Refused
 from gitops.lease.lease import Lease
-from gitops.lease.leasing import Leasing
-from gitops.live.access import ShootAccess
-from gitops.live.garden import check_identity, observe_garden
-from gitops.live.registrations import list_registrations, observe_registrations
-from gitops.manifest import Manifest, Target, get
+from gitops.live.garden import check_identity
+from gitops.look import plan
 from gitops.observer import Observer, Run
 from gitops.plan.document import digest
-from gitops.plan.observed import NO_REGISTRATIONS, Inside, Observed, Unobserved
 from gitops.plan.outlook import Outlook
-from gitops.plan.planning import Planned, kinds_inside, make_plan, pruning
-from gitops.plan.registered import touches_extensions, unregistered
-from gitops.plan.registrations import registrations_to_be, with_left_images, with_vectors
+from gitops.plan.planning import Planned, pruning
 from gitops.record.record import Record
 from gitops.record.store import load_records, save_record, tells_news
-from gitops.rollout.effects import Effects
 from gitops.rollout.executor import ThreadCrew, carry_out
 from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
-
-
-@dataclass(frozen=True)
-class World:
-    """What a run acts on."""
-
-    garden: Cluster
-    access: ShootAccess
-    clock: Clock
-    threads: int = 16
-    """Requests under way at once."""
-    run: str = field(default_factory=lambda: uuid4().hex)
-    """Which run this is, unlike every other: what an earlier one found wanting is looked at again."""
-    runtime: Cluster | None = None
-    """The cluster that gardener-operator runs in; None where nobody said how to reach it."""
-    leasing: Leasing = field(default_factory=Leasing)
-    """How runs keep each other from writing at once."""
-
-    def effects(self, desired: Desired) -> Effects:
-        """Whoever carries actions out in this world."""
-        return Effects(desired, self.garden, self.access, self.clock, self.run, self.runtime)
-
-    @contextmanager
-    def fenced(self, check: Check) -> Iterator[World]:
-        """The same world, in which every write asks first."""
-
-        def wrap(transport: Transport) -> Fenced:
-            return Fenced(transport, check)
-
-        garden = self.garden.through(wrap)
-        runtime = self.runtime.through(wrap) if self.runtime is not None else None
-        with closing(self.access.through(garden, wrap)) as access:
-            yield replace(self, garden=garden, access=access, runtime=runtime)
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How a run spends its time."""
-
-    poll: timedelta = timedelta(seconds=5)
-    """Between two looks at something that is being waited for."""
-    deadline: timedelta | None = None
-    """The longest that a run may take; None lets it wait as long as its gates allow."""
-    lock_timeout: timedelta = timedelta(0)
-    """How long to wait for another run that is alive. One that is not is waited for until its lease has expired."""
-    listen: timedelta = timedelta(seconds=1)
-    """Before a write, how old may be what is known of a suspension; real time."""
-    stopping: Callable[[], str] = lambda: ""
-    """Why the run should end before its next write; empty lets it go on. Asked from the thread that the run is in."""
-
-
-def observe(world: World, desired: Desired) -> Outlook:
-    """The garden and every shoot, once, in as few calls as possible.
-
-    Raises:
-        Refused: it is the wrong garden, or what the pipeline wrote earlier cannot be read.
-        Forbidden, Unreachable: the garden cannot be read, or some shoot may not be.
-    """
-    overlay = desired.overlay
-    if {rule.extension for rule in overlay.image_vectors} - {ref.name for ref in desired.registrations}:
-        raise ValueError("the overlay's image vectors would be left out: compose it with compose_whole")
-    check_identity(world.garden, overlay.garden.identity)
-    garden = observe_garden(world.garden, overlay.garden.namespaces)
-    registrations = NO_REGISTRATIONS
-    if desired.registrations or any(map(has_vectors, garden.shoots.values())):
-        registrations = observe_registrations(world.garden, world.runtime, desired.registrations)
-        desired = with_vectors(with_left_images(desired, registrations), registrations)
-    server_time = garden.server_time or world.clock.now()
-    effects = world.effects(desired)
-
-    def look(target: Target) -> Observed:
-        shoot = garden.shoots.get(target)
-        return Observed(shoot, server_time, _look_inside(effects, desired, target, shoot))
-
-    pool = ThreadPoolExecutor(world.threads, thread_name_prefix="observe")
-    try:
-        shoots = dict(zip(desired.shoots, pool.map(look, desired.shoots), strict=True))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # who ends early does not wait for those that never answer
-    return Outlook(desired, shoots, registrations)
-
-
-def plan(world: World, desired: Desired) -> tuple[Planned, Outlook]:
-    """What a run would do, and the observation it is drawn from."""
-    outlook = observe(world, desired)
-    planned = make_plan(outlook.desired, outlook.shoots, outlook.registrations)
-    return replace(planned, problems=(*planned.problems, *_unregistered(world, outlook, planned))), outlook
+from gitops.world import Pace, World
 
 
 def reconcile(
@@ -296,35 +197,3 @@ def _roll_out(setting: _Setting, planned: Planned, outlook: Outlook, control: Co
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=deadline, on_change=moved, stopping=pace.stopping)
     return rollout.result()
-
-
-def _unregistered(world: World, outlook: Outlook, planned: Planned) -> Iterator[Violation]:
-    """Entries of extensions that Gardener would refuse; none where we may not know, and it must tell by itself."""
-    targets = touches_extensions(planned.plan)
-    if not targets:
-        return
-    looked = outlook.registrations.server_time is not None
-    known = outlook.registrations if looked else list_registrations(world.garden)
-    if known is not None:
-        registered = registrations_to_be(outlook.desired, known).values()
-        yield from unregistered(outlook.desired, targets, outlook.shoots, registered)
-
-
-def _look_inside(
-    effects: Effects, desired: Desired, target: Target, shoot: Manifest | None
-) -> Inside | Unobserved | GitopsError:
-    """What one shoot holds, where it can be looked at and matters.
-
-    Raises:
-        Forbidden, CredentialsError: it may not be looked at, which no waiting will change.
-    """
-    if shoot is None:
-        return Unobserved("the shoot does not exist yet")
-    if not kinds_inside(desired.shoots[target], shoot) and not desired.overlay.prerequisites.any:
-        return Unobserved("nothing is declared inside it")
-    if get(shoot, "spec", "hibernation", "enabled") or get(shoot, "status", "hibernated"):
-        return Unobserved("the shoot is hibernated")
-    inside = effects.observe_inside(target, shoot)
-    if isinstance(inside, Forbidden | CredentialsError):
-        raise inside
-    return inside

@@ -15,7 +15,7 @@ from gitops.control.revision import Chosen, choose_revision
 from gitops.control.store import load_control
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
-from gitops.pipeline import World
+from gitops.world import World
 
 Refusal = Callable[[str, str], AbstractContextManager[None]]
 """Hears of an overlay at a revision that is refused in the block."""

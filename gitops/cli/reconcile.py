@@ -28,7 +28,6 @@ from gitops.cli.world import Where
 from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import Pace, World
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
@@ -38,6 +37,7 @@ from gitops.report.plan_text import plan_text
 from gitops.report.record_text import Garden, record_text
 from gitops.rollout.executor import INTERRUPTED
 from gitops.rollout.rollout import Result, Rollout, RunOutcome
+from gitops.world import Pace, World
 
 _EXITS = {
     RunOutcome.CONVERGED: Exit.OK,

@@ -21,7 +21,6 @@ from gitops.cli.world import Where
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.observer import Observers
-from gitops.pipeline import World
 from gitops.serve.app import api_routes, health_routes, hook_routes, make_app
 from gitops.serve.dispatch import Dispatch, Timing
 from gitops.serve.health import Health
@@ -35,6 +34,7 @@ from gitops.source.address import is_url
 from gitops.source.git import open_repository
 from gitops.trigger.following import following
 from gitops.trigger.schedule import read_schedule
+from gitops.world import World
 
 log = logging.getLogger("gitops.serve")
 

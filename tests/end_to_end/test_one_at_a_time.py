@@ -20,11 +20,12 @@ from gitops.kube.transport import Request
 from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
 from gitops.observer import Observer, Run
-from gitops.pipeline import Pace, reconcile
+from gitops.pipeline import reconcile
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
+from gitops.world import Pace
 from tests.end_to_end.control_plane_fleet import ControlPlaneFleet
 from tests.end_to_end.fleet import NAMES, NOW, POLICIES, Fleet
 from tests.end_to_end.repository import balloons
