@@ -65,3 +65,6 @@ class Pace:
     """Before a write, how old may be what is known of a suspension; real time."""
     stopping: Callable[[], str] = lambda: ""
     """Why the run should end before its next write; empty lets it go on. Asked from the thread that the run is in."""
+    overtaken: Callable[[], str] = lambda: ""
+    """Why the run should not begin after all, now that another has been at work since it looked; empty lets it. A run
+    that waited must not undo what a newer commit did meanwhile."""

@@ -51,6 +51,18 @@ def chosen_in(world: World, source: Source, desired: Desired) -> Chosen:
     return choose_revision(world.garden, desired, lambda revision: composed_at(source, desired.overlay.name, revision))
 
 
+def overtaken(world: World, source: Source, desired: Desired) -> str:
+    """Why something else is meant than what was composed earlier; empty where nothing is."""
+    name = desired.overlay.name
+    present = chosen_in(world, source, composed(source, name)).desired.revision
+    if present == desired.revision:
+        return ""
+    return (
+        f"while this run waited for its turn, revision {present[:12]} took the place of {desired.revision[:12]}; "
+        f"`gitops reconcile {name}` rolls it out"
+    )
+
+
 def tell_hold(chosen: Chosen) -> None:
     """Say on standard error that it is not what git says."""
     if chosen.hold is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 import click
 
-from gitops.cli.chosen import chosen_in, composed, tell_hold
+from gitops.cli.chosen import chosen_in, composed, overtaken, tell_hold
 from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Duration,
@@ -119,7 +119,7 @@ def reconciled(source: Source, overlay: str | None, where: Where, how: How, choo
                     world,
                     chosen.desired,
                     trigger="command",
-                    pace=how.pace,
+                    pace=replace(how.pace, overtaken=functools.partial(overtaken, world, source, chosen.desired)),
                     observer=Observers(_Terminal(show_progress), told.observer(world.clock)),
                     control=chosen.control,
                 )
