@@ -25,7 +25,6 @@ from gitops.cli.world import Where
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.observer import Observers
-from gitops.pipeline import World
 from gitops.serve.app import api_routes, health_routes, hook_routes, make_app, no_hook_routes
 from gitops.serve.board import Board, guarded
 from gitops.serve.board import routes as board_routes
@@ -43,6 +42,7 @@ from gitops.source.address import is_url
 from gitops.source.git import open_repository
 from gitops.trigger.following import following
 from gitops.trigger.schedule import read_schedule
+from gitops.world import World
 
 log = logging.getLogger("gitops.serve")
 

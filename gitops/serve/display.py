@@ -12,7 +12,6 @@ from gitops.control.revision import Chosen
 from gitops.errors import GitopsError
 from gitops.manifest import GARDEN, RUNTIME, Target
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import World
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
@@ -24,6 +23,7 @@ from gitops.serve.last import LastRuns
 from gitops.serve.metrics import Metrics
 from gitops.source.headline import Headline
 from gitops.trigger.queue import Trigger
+from gitops.world import World
 
 
 @dataclass(frozen=True)

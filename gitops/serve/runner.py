@@ -15,7 +15,7 @@ from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError, InvalidInput, SourceError
 from gitops.observer import Observer, Observers
-from gitops.pipeline import Pace, World, reconcile
+from gitops.pipeline import reconcile
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
 from gitops.serve.dispatch import Dispatch
@@ -24,6 +24,7 @@ from gitops.serve.health import Health
 from gitops.serve.interrupt import Interrupt, InterruptibleClock
 from gitops.source.repository import Commit
 from gitops.trigger.queue import Work
+from gitops.world import Pace, World
 
 log = logging.getLogger(__name__)
 
