@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import Enum
 from urllib.parse import urlsplit
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
-from cronsim import CronSim, CronSimError
-
+from gitops.desired.cron import read_cron
 from gitops.gardener.image_vector.reference import parse_reference
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -149,12 +148,7 @@ def schedule(text: str) -> str:
         raise ValueError(f"{text!r}: Kubernetes does not know L in cron expressions")
     if _SUNDAY_AS_SEVEN.search(weekday):
         raise ValueError(f"{text!r}: Kubernetes counts weekdays from 0 to 6, and Sunday is 0")
-    try:
-        next(CronSim(text, datetime(2024, 1, 1, tzinfo=UTC)))
-    except CronSimError as error:
-        raise ValueError(f"{text!r} is no cron expression: {error}") from None
-    except StopIteration:
-        raise ValueError(f"{text!r} never comes") from None
+    read_cron(text, ZoneInfo("UTC"))
     return text
 
 

@@ -103,6 +103,10 @@ class Board(Observer):
             entry.outlook = entry.progress = None
             self._show(entry, run=now, labels=labels, rules=rules)
 
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """It knows how earlier runs ended."""
+        self.remember(run.overlay, before)
+
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """It knows what it would do."""
         plan = PlanNow(planned.plan, digest(planned.plan), self.clock.now(), planned.problems)
