@@ -49,12 +49,27 @@ class Secrets:
     """Key `secret`: what forges sign their deliveries with."""
     forge: str = ""
     """Key `token`: with which commit statuses are set; empty sets none."""
+    dashboard_token: str = ""
+    """Key `token`: opens the dashboard of `gitops serve`."""
+    dashboard_passwords: str = ""
+    """Key `passwords`: names and passwords that open the dashboard; without it and the token there is none."""
     signers: str = ""
     """Key `allowed_signers`: by whom commits must be signed; empty asks for no signature."""
     pull: str = ""
     """Of type kubernetes.io/dockerconfigjson: opens the image's registry; empty where everybody may pull."""
     tls: str = "shoot-gitops-tls"
     """Of type kubernetes.io/tls: the certificate of the Ingress."""
+
+
+@dataclass(frozen=True)
+class Forge:
+    """Which repository on which forge is told of runs; what is empty, the repository's URL says."""
+
+    kind: str = ""
+    """What runs there, such as `gitlab`."""
+    address: str = ""
+    repository: str = ""
+    """Its path there."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,7 @@ class Settings:
     deadline: timedelta = timedelta(hours=2)
     """The longest that a run of the CronJob may take."""
     secrets: Secrets = field(default_factory=Secrets)
+    forge: Forge = field(default_factory=Forge)
     hosts: tuple[str, ...] = ()
     """Host names under which the world reaches `serve`; none makes no Ingress."""
     ingress_class: str = ""
@@ -87,6 +103,11 @@ class Settings:
     def in_cluster(self) -> bool:
         """Whether the garden is the cluster that the pods run in."""
         return not self.secrets.garden
+
+    @property
+    def dashboard(self) -> bool:
+        """Whether `serve` shows one: others than its machine reach it, so it has to know who may look."""
+        return bool(self.secrets.dashboard_token or self.secrets.dashboard_passwords)
 
 
 def image(text: str) -> str:
@@ -157,7 +178,7 @@ def url(text: str) -> str:
     return text
 
 
-def git_port(text: str) -> int:
+def port_of(text: str) -> int:
     """The port that a sound URL leads to."""
     if _SCP.fullmatch(text):
         return _PORTS["ssh"]
