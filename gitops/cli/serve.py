@@ -10,38 +10,38 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import click
+from starlette.routing import BaseRoute
 
 from gitops.cli.chosen import chosen_in
 from gitops.cli.dashboard import Dashboard, dashboard_options
 from gitops.cli.exits import Exit, leave_at_once
 from gitops.cli.options import Source, repository_options, world_options
-from gitops.cli.serve_options import WebhookSecrets, serve_options
+from gitops.cli.serve_options import Options, serve_options
 from gitops.cli.telling import Telling, telling_options
 from gitops.cli.world import Where
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.observer import Observers
 from gitops.serve.app import api_routes, health_routes, hook_routes, make_app, no_hook_routes
-from gitops.serve.board import Board, guarded
+from gitops.serve.board import Board, ViewAccess, guarded
 from gitops.serve.board import routes as board_routes
-from gitops.serve.dispatch import Dispatch, Timing
+from gitops.serve.dispatch import Dispatch
 from gitops.serve.display import Display
 from gitops.serve.health import Health
 from gitops.serve.hooks import Hooks
 from gitops.serve.last import LastRuns
-from gitops.serve.listening import HttpServer, Listening
+from gitops.serve.listening import HttpServer
 from gitops.serve.logs import Form, LogObserver, logging_to
 from gitops.serve.metrics import Metrics, metrics_route
-from gitops.serve.process import Limits, Process
+from gitops.serve.process import Process
 from gitops.serve.runner import OpenWorld, Runner
 from gitops.source.address import is_url
 from gitops.source.git import open_repository
 from gitops.trigger.following import following
-from gitops.trigger.schedule import read_schedule
 from gitops.world import World
 
 log = logging.getLogger("gitops.serve")
@@ -58,46 +58,22 @@ _FLUSH = 4.0
 @dashboard_options
 @serve_options
 def serve(
-    overlays: tuple[str, ...],
-    source: Source,
-    where: Where,
-    telling: Telling,
-    dashboard: Dashboard,
-    listen: tuple[str, int],
-    webhook_secret_file: Path | None,
-    hook_repo: tuple[str, ...],
-    schedule: str | None,
-    time_zone: str,
-    jitter: timedelta,
-    *,
-    initial_run: bool,
-    poll_interval: timedelta,
-    deadline: timedelta | None,
-    workers: int,
-    grace_period: timedelta,
-    forwarded_allow_ips: str,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    log_format: str,
+    overlays: tuple[str, ...], source: Source, where: Where, telling: Telling, dashboard: Dashboard, options: Options
 ) -> int:
     """Run OVERLAYS, or all that the repository has, on pushes and by the schedule, until stopped.
 
     It prints one line with its address when it listens. Ctrl-C and SIGTERM end runs before their next write.
     """
-    if (tls_cert is None) != (tls_key is None):
-        raise click.UsageError("--tls-cert and --tls-key go together")
-    _log_to_stderr(Form(log_format))
+    _log_to_stderr(options.log_format)
     clock = SystemClock()
-    secrets = WebhookSecrets(webhook_secret_file)
-    secrets.check()
+    options.secrets.check()
     _check_folder(source.repo)
-    timing = Timing(read_schedule(schedule, time_zone) if schedule else None, jitter)
     with ExitStack() as stack:
         worlds = stack.enter_context(_worlds(where))
         told = stack.enter_context(telling.opened(source.repo, log.warning, worlds.clock, flush=_FLUSH))
         display = Display(Board(worlds.clock), Metrics(worlds.clock), LastRuns(), not where.sandbox)
         runner = Runner(
-            Dispatch(timing, overlays, clock.now(), initial_run=initial_run, queued=display.queued),
+            Dispatch(options.timing, overlays, clock.now(), initial_run=options.initial_run, queued=display.queued),
             source.commit,
             worlds.opened,
             clock,
@@ -105,25 +81,38 @@ def serve(
             display,
             lambda world, desired: chosen_in(world, source, desired),
             Observers(LogObserver(), told.observer(worlds.clock)),
-            poll=poll_interval,
-            deadline=deadline,
+            poll=options.poll,
+            deadline=options.deadline,
             not_composed=told.refused,
         )
-        process = Process(runner, Limits(workers, grace_period.total_seconds()))
-        routes = [*health_routes(runner.health), metrics_route(display.metrics)]
-        if webhook_secret_file is None:
-            routes += no_hook_routes()
-        else:
-            followed = following([*_addresses(source.repo), *hook_repo], source.revision)
-            count = display.metrics.webhook
-            routes += hook_routes(Hooks(secrets.read, followed, process.pushed, clock.now, count))
-        if (access := dashboard.access(listen[0])) is not None:
-            routes += [*guarded(api_routes(display.last), access), *board_routes(display.board, access)]
+        process = Process(runner, options.limits)
+        addresses = [*_addresses(source.repo), *options.hook_repo]
+        hooks = Hooks(
+            options.secrets.read,
+            following(addresses, source.revision),
+            process.pushed,
+            clock.now,
+            display.metrics.webhook,
+        )
+        routes = [
+            *health_routes(runner.health),
+            metrics_route(display.metrics),
+            *(no_hook_routes() if options.secrets.file is None else hook_routes(hooks)),
+            *_pages(display, dashboard.access(options.listening.host)),
+        ]
         try:
-            server = HttpServer(make_app(*routes), Listening(*listen, tls_cert, tls_key, forwarded_allow_ips))
+            server = HttpServer(make_app(*routes), options.listening)
         except OSError as error:
-            raise click.ClickException(f"cannot listen at {listen[0]}:{listen[1]}: {error}") from None
+            where_to = f"{options.listening.host}:{options.listening.port}"
+            raise click.ClickException(f"cannot listen at {where_to}: {error}") from None
         return _until_stopped(process, server)
+
+
+def _pages(display: Display, access: ViewAccess | None) -> Sequence[BaseRoute]:
+    """What there is to see, for those who may look; last, as the dashboard answers whatever no other route does."""
+    if access is None:
+        return ()
+    return [*guarded(api_routes(display.last), access), *board_routes(display.board, access)]
 
 
 def _until_stopped(process: Process, server: HttpServer) -> Exit:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from gitops.cli.options import Duration
+from gitops.cli.options import Duration, F
 from gitops.desired.cron import read_zone
 from gitops.errors import CredentialsError
+from gitops.serve.dispatch import Timing
+from gitops.serve.listening import Listening
 from gitops.serve.logs import Form
+from gitops.serve.process import Limits
 from gitops.trigger.schedule import read_schedule
 from gitops.trigger.secrets_file import SHORT, read_secrets
 
@@ -102,13 +106,65 @@ _ZONE = _Checked("zone", read_zone)
 _NETWORKS = _Checked("networks", _check_networks)
 
 
-def serve_options(function: Callable[..., int]) -> Callable[..., int]:
-    """All but the repository and the world."""
+@dataclass(frozen=True)
+class Options:
+    """How the process lives."""
+
+    listening: Listening
+    secrets: WebhookSecrets
+    hook_repo: tuple[str, ...]
+    """More addresses and names of the repository that webhooks may use."""
+    timing: Timing
+    initial_run: bool
+    poll: timedelta
+    deadline: timedelta | None
+    limits: Limits
+    log_format: Form
+
+
+def serve_options(function: F) -> F:
+    """All but the repository, the world, and who is told or may look; handed over as one `options`."""
+
+    @functools.wraps(function)
+    def with_options(
+        *,
+        listen: tuple[str, int],
+        webhook_secret_file: Path | None,
+        hook_repo: tuple[str, ...],
+        schedule: str | None,
+        time_zone: str,
+        jitter: timedelta,
+        initial_run: bool,
+        poll_interval: timedelta,
+        deadline: timedelta | None,
+        workers: int,
+        grace_period: timedelta,
+        forwarded_allow_ips: str,
+        tls_cert: Path | None,
+        tls_key: Path | None,
+        log_format: str,
+        **others: Any,
+    ) -> Any:
+        if (tls_cert is None) != (tls_key is None):
+            raise click.UsageError("--tls-cert and --tls-key go together")
+        options = Options(
+            Listening(*listen, tls_cert, tls_key, forwarded_allow_ips),
+            WebhookSecrets(webhook_secret_file),
+            hook_repo,
+            Timing(read_schedule(schedule, time_zone) if schedule else None, jitter),
+            initial_run,
+            poll_interval,
+            deadline,
+            Limits(workers, grace_period.total_seconds()),
+            Form(log_format),
+        )
+        return function(options=options, **others)
+
     grace = "Time for runs to end before their next write, once the process is to end."
     proxies = "Proxies whose X-Forwarded-For is believed, as addresses or networks joined by commas."
     late = "Overlays run up to so much later than scheduled, each always by the same part of it."
     alias = "Another address or name of the repository that webhooks may use. May be repeated."
-    for option in (
+    options: tuple[Callable[[F], F], ...] = (
         click.option(
             "--log-format",
             type=click.Choice([form.value for form in Form]),
@@ -138,6 +194,5 @@ def serve_options(function: Callable[..., int]) -> Callable[..., int]:
         click.option("--hook-repo", multiple=True, metavar="NAME", help=alias),
         click.option("--webhook-secret-file", type=_FILE, metavar="FILE", help="Webhook secrets, one on each line."),
         click.option("--listen", type=HostAndPort(), default="127.0.0.1:8080", show_default=True, metavar="HOST:PORT"),
-    ):
-        function = option(function)
-    return function
+    )
+    return functools.reduce(lambda command, option: option(command), options, cast("F", with_options))
