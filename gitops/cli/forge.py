@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -86,9 +87,17 @@ def forge_options(function: F) -> F:
         options = ForgeOptions(forge, forge_url, forge_repository, forge_token_file, forge_ca_file)
         return function(forge=options, **others)
 
-    options = (
+    options: tuple[Callable[[F], F], ...] = (
         click.option("--forge-ca-file", type=_FILE, metavar="FILE", help="CAs to trust besides the public ones."),
         click.option("--forge-token-file", type=_FILE, metavar="FILE", help="File that holds the forge's token."),
+        place_options,
+    )
+    return functools.reduce(lambda command, option: option(command), options, cast("F", with_forge))
+
+
+def place_options(function: F) -> F:
+    """Which repository on which forge: `forge`, `forge_url` and `forge_repository`, each None where the URL says it."""
+    options: tuple[Callable[[F], F], ...] = (
         click.option("--forge-repository", metavar="OWNER/NAME", help="On the forge; taken from the URL otherwise."),
         click.option(
             "--forge-url", metavar="URL", help="The forge's address, where the repository's URL does not say."
@@ -97,4 +106,4 @@ def forge_options(function: F) -> F:
             "--forge", type=click.Choice(list(FORGES)), help="What runs there; known of github.com and the like."
         ),
     )
-    return functools.reduce(lambda command, option: option(command), options, cast("F", with_forge))
+    return functools.reduce(lambda command, option: option(command), options, function)

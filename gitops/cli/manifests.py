@@ -9,17 +9,19 @@ from typing import Any
 import click
 
 from gitops.cli.exits import Exit
+from gitops.cli.forge import place_options
 from gitops.cli.options import Duration, Source, source_options
 from gitops.clock import SystemClock
 from gitops.deploy import settings as sound
 from gitops.deploy.dockerfile import BASE, dockerfile
 from gitops.deploy.manifests import manifests as all_manifests
 from gitops.deploy.printed import Part, Printed, document_text, kustomization_text, yaml_text
-from gitops.deploy.settings import Mode, Secrets, Settings
+from gitops.deploy.settings import Forge, Mode, Secrets, Settings
 from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import InvalidInput, Refused, Violation
+from gitops.notify.place import find_forge
 
 _ALL = "all"
 
@@ -128,6 +130,7 @@ _DEFAULTS = Settings("", "")
     metavar="NAME",
     help="Secret with the `token` that sets commit statuses.",
 )
+@place_options
 @click.option(
     "--signers-secret",
     type=_SECRET,
@@ -140,6 +143,18 @@ _DEFAULTS = Settings("", "")
     default=_DEFAULTS.secrets.webhook,
     show_default=True,
     help="Secret with the `secret` that forges sign with.",
+)
+@click.option(
+    "--dashboard-token-secret",
+    type=_SECRET,
+    metavar="NAME",
+    help="Secret with the `token` that opens the dashboard of `gitops serve`. Or:",
+)
+@click.option(
+    "--dashboard-password-secret",
+    type=_SECRET,
+    metavar="NAME",
+    help="Secret with the `passwords` that open it, lines of `gitops password`.",
 )
 @click.option(
     "--host", "hosts", type=_Sound("host", sound.subdomain), multiple=True, help="Print an Ingress for this host name."
@@ -210,12 +225,16 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
             url = sound.url(source.repo)
         except ValueError as error:
             raise click.UsageError(f"--url is missing: pods cannot read {source.repo} ({error})") from error
+    if chosen["dashboard_token_secret"] and chosen["dashboard_password_secret"]:
+        raise click.UsageError("a token or passwords open the dashboard: name one Secret")
     secrets = Secrets(
         garden="" if chosen["in_cluster"] else chosen["garden_secret"],
         runtime=chosen["runtime_secret"],
         git=chosen["git_secret"] or "",
         webhook=chosen["webhook_secret"],
         forge=chosen["forge_secret"] or "",
+        dashboard_token=chosen["dashboard_token_secret"] or "",
+        dashboard_passwords=chosen["dashboard_password_secret"] or "",
         signers=chosen["signers_secret"] or "",
         pull=chosen["pull_secret"] or "",
         tls=chosen["tls_secret"],
@@ -223,8 +242,28 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
     same = ("image", "namespace", "schedule", "time_zone", "deadline", "hosts", "replicas", "service_monitor")
     named = {name: chosen[name] for name in (*same, "create_namespace")}
     return Settings(
-        url=url, mode=Mode(chosen["mode"]), secrets=secrets, ingress_class=chosen["ingress_class"] or "", **named
+        url=url,
+        mode=Mode(chosen["mode"]),
+        secrets=secrets,
+        forge=_forge(url, chosen),
+        ingress_class=chosen["ingress_class"] or "",
+        **named,
     )
+
+
+def _forge(url: str, chosen: dict[str, Any]) -> Forge:
+    """What is said of the forge, if that is enough to find it.
+
+    Raises:
+        UsageError: nobody would tell it anything.
+        Refused: it could not be known at run time either.
+    """
+    kind, address, repository = (chosen[name] for name in ("forge", "forge_url", "forge_repository"))
+    if chosen["forge_secret"]:
+        find_forge(url, forge=kind, address=address, repository=repository)
+    elif kind or address or repository:
+        raise click.UsageError("a forge takes nothing without a token: name its Secret with --forge-secret")
+    return Forge(kind or "", address or "", repository or "")
 
 
 def _composed(source: Source, names: Sequence[str]) -> list[Desired]:

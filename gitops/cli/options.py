@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from gitops.desired.overlay_file import overlay_names
 from gitops.errors import InvalidInput, Violation
 from gitops.ownership.equality import seconds
 from gitops.source.access import Access
-from gitops.source.repository import open_artifact
+from gitops.source.repository import Commit, open_artifact
 from gitops.source.trust import Trust
 from gitops.source.worktree import open_worktree
 
@@ -51,11 +51,16 @@ class Source:
         if self.worktree:
             yield open_worktree(self.repo)
         else:
-            opening = open_artifact(
-                self.repo, self.revision, cache=cache_folder(), access=self.access, trust=self.trust
-            )
-            with opening as artifact:
+            with self.commit() as artifact:
                 yield artifact
+
+    def commit(self) -> AbstractContextManager[Commit]:
+        """The commit, for as long as it is read; never the working tree.
+
+        Raises:
+            SourceError, Untrusted: as for `opened`.
+        """
+        return open_artifact(self.repo, self.revision, cache=cache_folder(), access=self.access, trust=self.trust)
 
 
 def cache_folder() -> Path:

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
 
 from gitops.cli.chosen import chosen_in
+from gitops.cli.dashboard import Dashboard, dashboard_options
 from gitops.cli.exits import Exit, leave_at_once
 from gitops.cli.options import Source, repository_options, world_options
 from gitops.cli.serve_options import WebhookSecrets, serve_options
+from gitops.cli.telling import Telling, telling_options
 from gitops.cli.world import Where
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.observer import Observers
-from gitops.serve.app import api_routes, health_routes, hook_routes, make_app
+from gitops.serve.app import api_routes, health_routes, hook_routes, make_app, no_hook_routes
+from gitops.serve.board import Board, guarded
+from gitops.serve.board import routes as board_routes
 from gitops.serve.dispatch import Dispatch, Timing
+from gitops.serve.display import Display
 from gitops.serve.health import Health
 from gitops.serve.hooks import Hooks
 from gitops.serve.last import LastRuns
 from gitops.serve.listening import HttpServer, Listening
+from gitops.serve.logs import Form, LogObserver, logging_to
 from gitops.serve.metrics import Metrics, metrics_route
 from gitops.serve.process import Limits, Process
-from gitops.serve.runner import Runner
+from gitops.serve.runner import OpenWorld, Runner
 from gitops.source.address import is_url
 from gitops.source.git import open_repository
 from gitops.trigger.following import following
@@ -38,16 +46,23 @@ from gitops.world import World
 
 log = logging.getLogger("gitops.serve")
 
+_FLUSH = 4.0
+"""Seconds, after runs have ended, for what is still to be told to others; with the grace period below 30."""
+
 
 @click.command()
 @click.argument("overlays", nargs=-1)
 @repository_options
 @world_options
+@telling_options
+@dashboard_options
 @serve_options
 def serve(
     overlays: tuple[str, ...],
     source: Source,
     where: Where,
+    telling: Telling,
+    dashboard: Dashboard,
     listen: tuple[str, int],
     webhook_secret_file: Path | None,
     hook_repo: tuple[str, ...],
@@ -63,6 +78,7 @@ def serve(
     forwarded_allow_ips: str,
     tls_cert: Path | None,
     tls_key: Path | None,
+    log_format: str,
 ) -> int:
     """Run OVERLAYS, or all that the repository has, on pushes and by the schedule, until stopped.
 
@@ -70,31 +86,39 @@ def serve(
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key go together")
-    _log_to_stderr()
+    _log_to_stderr(Form(log_format))
     clock = SystemClock()
     secrets = WebhookSecrets(webhook_secret_file)
     secrets.check()
     _check_folder(source.repo)
     timing = Timing(read_schedule(schedule, time_zone) if schedule else None, jitter)
-    metrics = Metrics(clock)
     with ExitStack() as stack:
+        worlds = stack.enter_context(_worlds(where))
+        told = stack.enter_context(telling.opened(source.repo, log.warning, worlds.clock, flush=_FLUSH))
+        display = Display(Board(worlds.clock), Metrics(worlds.clock), LastRuns(), not where.sandbox)
         runner = Runner(
-            Dispatch(timing, overlays, clock.now(), initial_run=initial_run, queued=metrics.queued),
-            source.opened,
-            stack.enter_context(_worlds(where)),
+            Dispatch(timing, overlays, clock.now(), initial_run=initial_run, queued=display.queued),
+            source.commit,
+            worlds.opened,
             clock,
             Health(time.monotonic),
-            LastRuns(),
-            Observers(metrics),
-            choose=lambda world, desired: chosen_in(world, source, desired),
+            display,
+            lambda world, desired: chosen_in(world, source, desired),
+            Observers(LogObserver(), told.observer(worlds.clock)),
             poll=poll_interval,
             deadline=deadline,
+            not_composed=told.refused,
         )
         process = Process(runner, Limits(workers, grace_period.total_seconds()))
-        routes = [*health_routes(runner.health), *api_routes(runner.last), metrics_route(metrics)]
-        if webhook_secret_file is not None:
+        routes = [*health_routes(runner.health), metrics_route(display.metrics)]
+        if webhook_secret_file is None:
+            routes += no_hook_routes()
+        else:
             followed = following([*_addresses(source.repo), *hook_repo], source.revision)
-            routes += hook_routes(Hooks(secrets.read, followed, process.pushed, clock.now, metrics.webhook))
+            count = display.metrics.webhook
+            routes += hook_routes(Hooks(secrets.read, followed, process.pushed, clock.now, count))
+        if (access := dashboard.access(listen[0])) is not None:
+            routes += [*guarded(api_routes(display.last), access), *board_routes(display.board, access)]
         try:
             server = HttpServer(make_app(*routes), Listening(*listen, tls_cert, tls_key, forwarded_allow_ips))
         except OSError as error:
@@ -126,24 +150,56 @@ def _until_stopped(process: Process, server: HttpServer) -> Exit:
     return Exit.OK
 
 
+@dataclass(frozen=True)
+class _Worlds:
+    """How runs come to their world, and what time it is there."""
+
+    opened: OpenWorld
+    clock: Clock
+
+
 @contextmanager
-def _worlds(where: Where) -> Iterator[Callable[[Desired, Clock], AbstractContextManager[World]]]:
-    """How runs come to their world: a garden is opened for each, a landscape lives as long as the process."""
+def _worlds(where: Where) -> Iterator[_Worlds]:
+    """A garden is opened for each run; a landscape of the sandbox lives as long as the process."""
     if not where.sandbox:
-        yield where.opened
+        yield _Worlds(where.opened, SystemClock())
         return
-    lock, landscapes = threading.Lock(), dict[str, World]()
     with ExitStack() as stack:
+        landscapes = _Landscapes(where, stack)
+        yield _Worlds(landscapes.opened, landscapes)
 
-        @contextmanager
-        def landscape(desired: Desired, _: Clock) -> Iterator[World]:
-            name = desired.overlay.name
-            with lock:
-                if name not in landscapes:
-                    landscapes[name] = stack.enter_context(where.opened(desired))
-            yield landscapes[name]
 
-        yield landscape
+class _Landscapes:
+    """One for each overlay. As a clock, they tell the latest of their times, each of which goes its own pace."""
+
+    def __init__(self, where: Where, stack: ExitStack) -> None:
+        self._where = where
+        self._stack = stack
+        self._lock = threading.Lock()
+        self._worlds: dict[str, World] = {}
+
+    @contextmanager
+    def opened(self, desired: Desired, _: Clock) -> Iterator[World]:
+        """An overlay's landscape."""
+        name = desired.overlay.name
+        with self._lock:
+            if name not in self._worlds:
+                self._worlds[name] = self._stack.enter_context(self._where.opened(desired))
+        yield self._worlds[name]
+
+    def now(self) -> datetime:
+        """The latest of their times."""
+        with self._lock:
+            return max((world.clock.now() for world in self._worlds.values()), default=SystemClock().now())
+
+    def sleep(self, seconds: float) -> None:
+        """Let real time pass."""
+        SystemClock().sleep(seconds)
+
+    def patience(self, until: datetime) -> float | None:
+        """They stand still while others work."""
+        del until
+        return None
 
 
 def _check_folder(repo: str) -> None:
@@ -161,7 +217,6 @@ def _addresses(repo: str) -> Sequence[str]:
     return [repo] if is_url(repo) else [str(Path(repo).resolve())]
 
 
-def _log_to_stderr() -> None:
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
-    logging.getLogger("gitops").setLevel(logging.INFO)
+def _log_to_stderr(form: Form) -> None:
+    logging_to(sys.stderr, form)
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of bad requests without their source; we do with

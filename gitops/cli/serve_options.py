@@ -13,8 +13,10 @@ from typing import Any
 import click
 
 from gitops.cli.options import Duration
+from gitops.desired.cron import read_zone
 from gitops.errors import CredentialsError
-from gitops.trigger.schedule import read_schedule, read_zone
+from gitops.serve.logs import Form
+from gitops.trigger.schedule import read_schedule
 from gitops.trigger.secrets_file import SHORT, read_secrets
 
 log = logging.getLogger("gitops.serve")
@@ -107,6 +109,13 @@ def serve_options(function: Callable[..., int]) -> Callable[..., int]:
     late = "Overlays run up to so much later than scheduled, each always by the same part of it."
     alias = "Another address or name of the repository that webhooks may use. May be repeated."
     for option in (
+        click.option(
+            "--log-format",
+            type=click.Choice([form.value for form in Form]),
+            default=Form.TEXT.value,
+            show_default=True,
+            help="One line for each thing that happened, for people or for machines.",
+        ),
         click.option("--tls-key", type=_FILE, metavar="FILE", help="The key of --tls-cert."),
         click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
         click.option("--forwarded-allow-ips", type=_NETWORKS, default="", metavar="LIST", help=proxies),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitops.deploy.naming import APP, labels
 from gitops.deploy.printed import Because, Part, Printed
 from gitops.deploy.runs import PORT, SERVE
-from gitops.deploy.settings import API_SERVER_PORTS, Settings, git_port
+from gitops.deploy.settings import API_SERVER_PORTS, Settings, port_of
 from gitops.manifest import Manifest
 
 
@@ -21,7 +21,7 @@ def egress_policy(settings: Settings) -> Printed:
         ),
         {"port": 8053, "protocol": "TCP"},
     ]
-    ports = sorted({*API_SERVER_PORTS, git_port(settings.url)})
+    ports = sorted({*API_SERVER_PORTS, *map(port_of, filter(None, (settings.url, settings.forge.address)))})
     spec = {
         "podSelector": {"matchLabels": selector},
         "policyTypes": ["Ingress", "Egress"],

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from gitops.deploy.naming import APP
 from gitops.deploy.printed import Because
-from gitops.deploy.settings import Settings
+from gitops.deploy.settings import Forge, Settings
 from gitops.manifest import Manifest
 
 USER = 65532
@@ -106,7 +106,7 @@ def access(settings: Settings, *, runtime: bool) -> tuple[list[str], dict[str, s
         arguments += ["--require-signed", "--allowed-signers", secret_file("signers", "allowed_signers")]
     if settings.secrets.forge:
         secrets["forge"] = settings.secrets.forge
-        arguments += ["--forge-token-file", secret_file("forge", "token")]
+        arguments += ["--forge-token-file", secret_file("forge", "token"), *_forge(settings.forge)]
     if not settings.in_cluster:
         secrets["garden"] = settings.secrets.garden
         arguments += ["--kubeconfig", secret_file("garden", "kubeconfig")]
@@ -114,6 +114,11 @@ def access(settings: Settings, *, runtime: bool) -> tuple[list[str], dict[str, s
         secrets["runtime"] = settings.secrets.runtime
         arguments += ["--runtime-kubeconfig", secret_file("runtime", "kubeconfig")]
     return arguments, secrets
+
+
+def _forge(forge: Forge) -> list[str]:
+    said = {"--forge": forge.kind, "--forge-url": forge.address, "--forge-repository": forge.repository}
+    return [part for option, value in said.items() if value for part in (option, value)]
 
 
 def secret_file(folder: str, key: str) -> str:

@@ -64,6 +64,12 @@ def deployment(overlays: Sequence[Desired], settings: Settings) -> Printed:
     names = [desired.overlay.name for desired in overlays]
     arguments = ["serve", *names, *reach, "--listen", f"0.0.0.0:{PORT}", "--grace-period", f"{GRACE - 5}s"]
     arguments += ["--webhook-secret-file", secret_file("webhook", "secret")]
+    if settings.secrets.dashboard_token:
+        secrets["dashboard"] = settings.secrets.dashboard_token
+        arguments += ["--dashboard-token-file", secret_file("dashboard", "token")]
+    elif settings.secrets.dashboard_passwords:
+        secrets["dashboard"] = settings.secrets.dashboard_passwords
+        arguments += ["--dashboard-password-file", secret_file("dashboard", "passwords")]
     if settings.mode is Mode.SERVE:
         arguments += ["--schedule", settings.schedule, "--time-zone", settings.time_zone]
     pod = pod_spec(
@@ -89,7 +95,8 @@ def deployment(overlays: Sequence[Desired], settings: Settings) -> Printed:
         "selector": {"matchLabels": labels(SERVE)},
         "template": {"metadata": {"labels": labels(SERVE)}, "spec": pod},
     }
-    why = "Waits for pushes and shows the fleet: webhook, dashboard, metrics."
+    shown = "dashboard" if settings.dashboard else "no dashboard, as no Secret says who may look at it"
+    why = f"Waits for pushes and shows the fleet: webhook, metrics, {shown}."
     return Printed(Part.RUN, {**_object("apps/v1", "Deployment", settings), "spec": spec}, why)
 
 
@@ -113,13 +120,14 @@ def disruption_budget(settings: Settings) -> Printed:
 def ingress(settings: Settings) -> Printed:
     """How the world reaches `serve`."""
     backend = {"service": {"name": APP, "port": {"name": "http"}}}
-    paths = [{"path": "/", "pathType": "Prefix", "backend": backend}]
+    paths = [{"path": "/" if settings.dashboard else "/hooks", "pathType": "Prefix", "backend": backend}]
     spec = {
         **({"ingressClassName": settings.ingress_class} if settings.ingress_class else {}),
         "tls": [{"hosts": list(settings.hosts), "secretName": settings.secrets.tls}],
         "rules": [{"host": host, "http": {"paths": paths}} for host in settings.hosts],
     }
-    why = "Forges deliver pushes to /hooks/<forge>; / is the dashboard, which asks who one is."
+    dashboard = "; / is the dashboard, which asks who one is" if settings.dashboard else ""
+    why = f"Forges deliver pushes to /hooks/<forge>{dashboard}."
     return Printed(Part.RUN, {**_object("networking.k8s.io/v1", "Ingress", settings), "spec": spec}, why)
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import Enum
 from urllib.parse import urlsplit
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
-from cronsim import CronSim, CronSimError
-
+from gitops.desired.cron import read_cron
 from gitops.gardener.image_vector.reference import parse_reference
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -50,12 +49,27 @@ class Secrets:
     """Key `secret`: what forges sign their deliveries with."""
     forge: str = ""
     """Key `token`: with which commit statuses are set; empty sets none."""
+    dashboard_token: str = ""
+    """Key `token`: opens the dashboard of `gitops serve`."""
+    dashboard_passwords: str = ""
+    """Key `passwords`: names and passwords that open the dashboard; without it and the token there is none."""
     signers: str = ""
     """Key `allowed_signers`: by whom commits must be signed; empty asks for no signature."""
     pull: str = ""
     """Of type kubernetes.io/dockerconfigjson: opens the image's registry; empty where everybody may pull."""
     tls: str = "shoot-gitops-tls"
     """Of type kubernetes.io/tls: the certificate of the Ingress."""
+
+
+@dataclass(frozen=True)
+class Forge:
+    """Which repository on which forge is told of runs; what is empty, the repository's URL says."""
+
+    kind: str = ""
+    """What runs there, such as `gitlab`."""
+    address: str = ""
+    repository: str = ""
+    """Its path there."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,7 @@ class Settings:
     deadline: timedelta = timedelta(hours=2)
     """The longest that a run of the CronJob may take."""
     secrets: Secrets = field(default_factory=Secrets)
+    forge: Forge = field(default_factory=Forge)
     hosts: tuple[str, ...] = ()
     """Host names under which the world reaches `serve`; none makes no Ingress."""
     ingress_class: str = ""
@@ -88,6 +103,11 @@ class Settings:
     def in_cluster(self) -> bool:
         """Whether the garden is the cluster that the pods run in."""
         return not self.secrets.garden
+
+    @property
+    def dashboard(self) -> bool:
+        """Whether `serve` shows one: others than its machine reach it, so it has to know who may look."""
+        return bool(self.secrets.dashboard_token or self.secrets.dashboard_passwords)
 
 
 def image(text: str) -> str:
@@ -128,12 +148,7 @@ def schedule(text: str) -> str:
         raise ValueError(f"{text!r}: Kubernetes does not know L in cron expressions")
     if _SUNDAY_AS_SEVEN.search(weekday):
         raise ValueError(f"{text!r}: Kubernetes counts weekdays from 0 to 6, and Sunday is 0")
-    try:
-        next(CronSim(text, datetime(2024, 1, 1, tzinfo=UTC)))
-    except CronSimError as error:
-        raise ValueError(f"{text!r} is no cron expression: {error}") from None
-    except StopIteration:
-        raise ValueError(f"{text!r} never comes") from None
+    read_cron(text, ZoneInfo("UTC"))
     return text
 
 
@@ -163,7 +178,7 @@ def url(text: str) -> str:
     return text
 
 
-def git_port(text: str) -> int:
+def port_of(text: str) -> int:
     """The port that a sound URL leads to."""
     if _SCP.fullmatch(text):
         return _PORTS["ssh"]

@@ -40,8 +40,17 @@ def hook_routes(hooks: Hooks) -> Sequence[BaseRoute]:
     return [Route("/hooks/{forge}", hook, methods=["POST"])]
 
 
-def api_routes(last: LastRuns) -> Sequence[BaseRoute]:
-    """`/api/v1/overlays` and `/api/v1/overlays/<name>`: the last record and plan as JSON."""
+def no_hook_routes() -> Sequence[Route]:
+    """The same where no webhook is taken, so that no other route says anything about it."""
+
+    async def nothing(_: Request) -> Response:
+        return Response(status_code=404, headers={"Connection": "close"})
+
+    return [Route("/hooks/{forge}", nothing, methods=["POST"])]
+
+
+def api_routes(last: LastRuns) -> Sequence[Route]:
+    """`/api/v1/overlays` and `/api/v1/overlays/<name>`: the last record and plan as JSON, to be `guarded`."""
 
     async def names(_: Request) -> Response:
         return JSONResponse({"overlays": list(last.names())})

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from gitops.desired.cron import Cron
 from gitops.serve.interrupt import Interrupt
 from gitops.trigger.queue import Backoff, Trigger, Work, WorkQueue
-from gitops.trigger.schedule import Schedule, spread
+from gitops.trigger.schedule import spread
 
 OVERTAKEN = "a newer commit came; the next run begins with it"
 """Why a run ended that was under way when another commit was found."""
@@ -25,7 +26,7 @@ _REPOSITORY = "repository"
 class Timing:
     """When runs are due."""
 
-    schedule: Schedule | None = None
+    schedule: Cron | None = None
     """None where only pushes start runs."""
     jitter: timedelta = timedelta(minutes=1)
     """Overlays run up to so much later than the schedule says, each always at the same time of its own."""
@@ -57,7 +58,7 @@ class Dispatch:
         now: datetime,
         *,
         initial_run: bool = True,
-        queued: Callable[[str, int], None] = lambda *_: None,
+        queued: Callable[[str, Trigger | None], None] = lambda *_: None,
     ) -> None:
         """Begin; a first look is due at once.
 
@@ -66,7 +67,7 @@ class Dispatch:
             only: the overlays to run; none means all that the repository has.
             now: what time it is.
             initial_run: whether the first look asks for runs.
-            queued: told how many runs of an overlay wait, when that changes.
+            queued: told what asked for the run of an overlay that waits, when that changes; None when none waits.
         """
         self._queued = queued
         self._timing = timing
@@ -107,12 +108,12 @@ class Dispatch:
             wanted = [name for name in overlays if not self._only or name in self._only]
             for waiting in self._runs.waiting:
                 if waiting.key not in wanted:
-                    self._queued(waiting.key, 0)
+                    self._queued(waiting.key, None)
             self._runs.keep_only(wanted)
             late = self._timing.jitter if work.trigger is Trigger.SCHEDULE and self._ticked else timedelta()
             for name in wanted if self._asks else ():
                 self._runs.ask(name, work.trigger, now + spread(name, late))
-                self._queued(name, 1)
+                self._queued(name, work.trigger)
             self._asks = True
             for run in self._going.values():
                 if run.head not in {"", head}:
@@ -130,7 +131,7 @@ class Dispatch:
             work = None if self._stopping else self._runs.take(now)
             if work is None:
                 return None
-            self._queued(work.key, 0)
+            self._queued(work.key, None)
             interrupt = Interrupt()
             self._going[work.key] = UnderWay(work.key, work.trigger, now, "", interrupt)
             return work, interrupt
@@ -151,7 +152,7 @@ class Dispatch:
         """A run could not go on; returns how long it is until the next."""
         with self._lock:
             del self._going[work.key]
-            self._queued(work.key, 1)
+            self._queued(work.key, work.trigger)
             return self._runs.failed(work, now)
 
     def stop(self, reason: str) -> None:
@@ -176,6 +177,11 @@ class Dispatch:
         """The runs that go on."""
         with self._lock:
             return tuple(self._going.values())
+
+    def next_scheduled(self, overlay: str) -> datetime | None:
+        """When the schedule runs an overlay next; None where there is no schedule."""
+        with self._lock:
+            return None if self._tick is None else self._tick + spread(overlay, self._timing.jitter)
 
     @property
     def next_tick(self) -> datetime | None:

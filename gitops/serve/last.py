@@ -15,6 +15,7 @@ from gitops.plan.document import API_VERSION, plan_document
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record, record_document
+from gitops.record.store import Stored
 from gitops.rollout.rollout import Rollout
 
 
@@ -74,6 +75,11 @@ class LastRuns(Observer):
             "wrote": False,
         }
         self._change(run.overlay, running=running)
+
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """Know the last record, of which this process may have heard nothing."""
+        if before is not None:
+            self._change(run.overlay, record=before.last)
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """Note the plan."""

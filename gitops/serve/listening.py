@@ -8,10 +8,14 @@ import socket
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from gitops.serve.board.guard import PEER
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +36,8 @@ class Listening:
     proxies: str = ""
     """Addresses or networks whose `X-Forwarded-For` is believed, joined by commas; empty for none."""
     head_seconds: float = 10.0
-    """A connection has so long to send a request's head; uvicorn closes a kept one earlier, if nothing comes."""
+    """A connection has so long for a TLS handshake, and again for a request's head; uvicorn closes a kept one earlier,
+    if nothing comes."""
     connections: int = 500
     """Beyond that, who has sent an unfinished request for longest makes room, or the newcomer goes."""
 
@@ -96,6 +101,18 @@ class GuardedProtocol(H11Protocol):
             newcomer.abort()
 
 
+class PeerNoted:
+    """Notes who is at the other end of a connection, before a proxy's word about its client takes that place."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on the request, with `guard.PEER` in its scope."""
+        client = scope.get("client")
+        await self._app({**scope, PEER: client[0] if client else ""}, receive, send)
+
+
 class HttpServer:
     """Listens from the moment it is made, answers from `start` on."""
 
@@ -110,8 +127,10 @@ class HttpServer:
         scheme = "https" if listening.certificate else "http"
         host = f"[{listening.host}]" if ":" in listening.host else listening.host
         self.url = f"{scheme}://{host}:{self._socket.getsockname()[1]}"
+        if listening.proxies:
+            app = ProxyHeadersMiddleware(app, trusted_hosts=listening.proxies)  # type: ignore[arg-type, assignment]
         config = uvicorn.Config(
-            app,
+            PeerNoted(app),
             http=type("Guarded", (GuardedProtocol,), {"listening": listening}),
             ws="none",
             lifespan="off",
@@ -119,8 +138,7 @@ class HttpServer:
             access_log=False,
             log_config=None,
             server_header=False,
-            proxy_headers=bool(listening.proxies),
-            forwarded_allow_ips=listening.proxies,
+            proxy_headers=False,  # uvicorn would put that around PeerNoted
             timeout_graceful_shutdown=_GOODBYE,
             ssl_certfile=listening.certificate,
             ssl_keyfile=listening.key,
@@ -131,6 +149,7 @@ class HttpServer:
         except BaseException:
             self._socket.close()
             raise
+        self._listening = listening
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
@@ -144,4 +163,19 @@ class HttpServer:
         self._thread.join(_GOODBYE + 2)
 
     def _run(self) -> None:
-        self._server.run(sockets=[self._socket])
+        with asyncio.Runner(loop_factory=lambda: _Loop(self._listening.head_seconds)) as runner:
+            runner.run(self._server.serve(sockets=[self._socket]))
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """Bounds handshakes of TLS, for which uvicorn leaves a minute: no protocol knows of a connection before."""
+
+    def __init__(self, handshake_seconds: float) -> None:
+        super().__init__()
+        self._handshake_seconds = handshake_seconds
+
+    async def create_server(self, *arguments: Any, **options: Any) -> asyncio.Server:
+        """As the parent does."""
+        if options.get("ssl") is not None:
+            options.setdefault("ssl_handshake_timeout", self._handshake_seconds)
+        return await super().create_server(*arguments, **options)

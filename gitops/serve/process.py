@@ -80,6 +80,7 @@ class Process:
         late = [run.overlay for run in self._runner.dispatch.going]
         for overlay in late:
             log.error("%s did not end within the grace period; the next run looks first and goes on", overlay)
+        self._runner.display.close()
         if self._server is not None:
             self._server.stop()
         return not late

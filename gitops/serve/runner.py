@@ -10,33 +10,33 @@ from datetime import timedelta
 
 from gitops.clock import Clock
 from gitops.control.revision import Chosen
-from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError, InvalidInput, SourceError
-from gitops.observer import Observers
+from gitops.observer import Observer, Observers
 from gitops.pipeline import reconcile
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
-from gitops.serve.dispatch import Dispatch
+from gitops.serve.dispatch import OVERTAKEN, Dispatch
+from gitops.serve.display import Display
 from gitops.serve.health import Health
 from gitops.serve.interrupt import Interrupt, InterruptibleClock
-from gitops.serve.last import LastRuns
+from gitops.source.repository import Commit
 from gitops.trigger.queue import Work
 from gitops.world import Pace, World
 
 log = logging.getLogger(__name__)
 
-OpenArtifact = Callable[[], AbstractContextManager[Artifact]]
+OpenCommit = Callable[[], AbstractContextManager[Commit]]
 """The repository at the revision that git holds now."""
 OpenWorld = Callable[[Desired, Clock], AbstractContextManager[World]]
 """The world of an overlay, on this clock unless it has one of its own."""
 
 Choose = Callable[[World, Desired], Chosen]
 """What is meant, given what git says: somebody may have gone back from it."""
-NotComposed = Callable[[str, str, InvalidInput], None]
-"""Told of an overlay at a revision that is invalid, so that no run can begin that observers would hear of."""
+NotComposed = Callable[[str, str, InvalidInput, str], None]
+"""Told of an overlay at a revision that is invalid, and what triggered the run: none begins that observers hear of."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,14 @@ class Runner:
     """Does what Dispatch says is due."""
 
     dispatch: Dispatch
-    artifact: OpenArtifact
+    commit: OpenCommit
     world: OpenWorld
     clock: Clock
     health: Health
-    last: LastRuns
-    observers: Observers = field(default_factory=Observers)
+    display: Display
+    choose: Choose
+    observers: Observer = field(default_factory=Observer)
     """Who else is told of runs."""
-    choose: Choose | None = None
-    """None takes what git says."""
     poll: timedelta = timedelta(seconds=5)
     deadline: timedelta | None = None
     not_composed: NotComposed | None = None
@@ -63,16 +62,17 @@ class Runner:
         if work is None:
             return False
         try:
-            with self.artifact() as artifact:
-                overlays, head = overlay_names(artifact), artifact.revision
+            with self.commit() as commit:
+                overlays, head = overlay_names(commit), commit.revision
         except Exception as error:  # noqa: BLE001 - whatever it is, the next look may fare better
             self.health.repository(error)
             wait = self.dispatch.look_failed(work, self.clock.now())
             _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
             return True
         self.health.repository(None)
-        self.last.keep_only(overlays)
-        for name in self.dispatch.looked(work, overlays, head, self.clock.now()):
+        missing = self.dispatch.looked(work, overlays, head, self.clock.now())
+        self.display.found(overlays, self.dispatch.next_scheduled)
+        for name in missing:
             log.warning("there is no overlay %s at %s", name, head[:12], extra={"overlay": name, "revision": head})
         log.info("%s: %d overlays at %s", work.trigger.word, len(overlays), head[:12], extra={"revision": head})
         return True
@@ -92,36 +92,45 @@ class Runner:
             self._again_later(work, record.result.message)
         else:
             self.dispatch.run_ended(work)
-        _log_end(record)
         return True
 
     def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:
         """One run, with everything read afresh."""
-        with self.artifact() as artifact:
-            head = artifact.revision
-            self.dispatch.found_head(work, head)
-            try:
-                desired = compose_whole(artifact, work.key, self.clock.now())
-            except InvalidInput as error:
-                if self.not_composed is not None:
-                    self.not_composed(work.key, head, error)
-                raise
-        self.health.repository(None)
+        head, desired = self._composed(work)
         clock = InterruptibleClock(self.clock, interrupt, self.health.beat)
-        pace = Pace(self.poll, self.deadline, stopping=interrupt.reason)
-        observer = Observers(self.health, self.last, self.observers)
-        with self.world(desired, clock) as world:
-            chosen = self.choose(world, desired) if self.choose is not None else None
-            if chosen is not None and chosen.hold is not None:
+        pace = Pace(self.poll, self.deadline, stopping=interrupt.reason, overtaken=lambda: self._overtaken(head))
+        with self.world(desired, clock) as opened, self.display.counted(opened) as world:
+            chosen = self.choose(world, desired)
+            if chosen.hold is not None:
                 log.warning("%s", chosen.hold, extra={"overlay": work.key, "revision": chosen.desired.revision})
+            shown = self.display.observer(chosen, world.clock.now)
             return reconcile(
                 world,
-                chosen.desired if chosen is not None else desired,
+                chosen.desired,
                 trigger=work.trigger.word,
                 pace=pace,
-                observer=observer,
-                control=chosen.control if chosen is not None else None,
+                observer=Observers(self.health, shown, self.observers),
+                control=chosen.control,
             )
+
+    def _composed(self, work: Work) -> tuple[str, Desired]:
+        """The commit that git holds now, and what it declares."""
+        with self.commit() as commit:
+            self.health.repository(None)
+            self.dispatch.found_head(work, commit.revision)
+            self.display.reads(work.key, commit.revision, commit.headline)
+            try:
+                return commit.revision, compose_whole(commit, work.key, self.clock.now())
+            except InvalidInput as error:
+                self.display.not_begun(work.key, commit.revision, error)
+                if self.not_composed is not None:
+                    self.not_composed(work.key, commit.revision, error, work.trigger.word)
+                raise
+
+    def _overtaken(self, head: str) -> str:
+        """Why a run that began with this commit is of no use any more; empty where it is."""
+        with self.commit() as commit:
+            return "" if commit.revision == head else OVERTAKEN
 
     def _note_failure(self, work: Work, error: Exception) -> None:
         """Another try only helps where the world may change; what git declares stays wrong until it is pushed again."""
@@ -129,7 +138,6 @@ class Runner:
             self.health.repository(error)
         if isinstance(error, GitopsError):
             self.health.failed_with(error)
-            self.last.failed_with(work.key, error)
         if isinstance(error, InvalidInput):
             self.dispatch.run_ended(work)
             _log_failure(f"{work.key} is invalid and stays as it is", error, overlay=work.key)
@@ -147,11 +155,3 @@ def _log_failure(what: str, error: Exception, **fields: str) -> None:
     """A bug shows its traceback, anything else its sentence."""
     bug = None if isinstance(error, GitopsError) else error
     log.error("%s: %s", what, error if bug is None else type(error).__name__, exc_info=bug, extra=fields)
-
-
-def _log_end(record: Record) -> None:
-    result = record.result
-    level = logging.INFO if result.outcome in {RunOutcome.CONVERGED, RunOutcome.WAITING} else logging.ERROR
-    fields = {"overlay": record.overlay, "revision": record.revision, "outcome": result.outcome.value}
-    text = f"{record.overlay} at {record.revision[:12]}: {result.outcome.value}, {result.writes} objects written"
-    log.log(level, "%s", f"{text}: {result.message}" if result.message else text, extra=fields)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 import git
 
@@ -17,11 +18,20 @@ from gitops.source.access import Access
 from gitops.source.address import is_url
 from gitops.source.artifact import refuse_by_content, refuse_by_listing
 from gitops.source.git import commit_of, open_repository
+from gitops.source.headline import Headline, headline_of
 from gitops.source.mirror import Mirror, mirror_of
 from gitops.source.signature import Signed
 from gitops.source.trust import Tag, Trust, require_signed
 
 _DEFAULT_ACCESS = Access()
+
+
+class Commit(Artifact, Protocol):
+    """The files of one commit, and what people call it."""
+
+    @property
+    def headline(self) -> Headline:
+        """Its subject and author."""
 
 
 class _Commit:
@@ -50,6 +60,7 @@ class _Commit:
     def _tree(self) -> dict[str, Blob]:
         """Every file of the commit, sorted by path; git sorts by bytes, and folders apart."""
         commit = self._object(self.revision, "commit", "its commit")
+        self.headline = headline_of(commit)
         self._object(commit.split(b"\n", 1)[0].removeprefix(b"tree ").decode(), "tree", "its root")
         options = ("-r", "-t", "-z", "--long", "--full-tree")
         listing: bytes = self._git.ls_tree(*options, self.revision, stdout_as_string=False)
@@ -90,7 +101,7 @@ class _Commit:
 @contextmanager
 def open_artifact(
     repo: str, revision: str, *, cache: Path, access: Access = _DEFAULT_ACCESS, trust: Trust | None = None
-) -> Iterator[Artifact]:
+) -> Iterator[Commit]:
     """One commit of a repository, for as long as the context lasts.
 
     Args:

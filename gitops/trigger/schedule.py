@@ -1,20 +1,12 @@
-"""Cron expressions in a time zone, and a spread that keeps many overlays from running at once.
-
-What happens when clocks change is Debian cron's meaning (man cron(8), by the library cronsim): jobs at fixed times
-whose time is skipped in spring run right after the change, and jobs whose time comes twice in autumn run once; jobs
-with `*` in minute or hour run by the time that passes, so `*/10 * * * *` runs every ten minutes throughout.
-"""
+"""The schedule of runs, and a spread that keeps many overlays from running at once."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import timedelta
 
-from cronsim import CronSim, CronSimError
+from gitops.desired.cron import Cron, read_cron, read_zone
 
-_FIELDS = 5
 _MACROS = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -27,51 +19,13 @@ _MACROS = {
 """As crontab(5) has them."""
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """When runs are due."""
-
-    cron: str
-    """Five fields."""
-    zone: ZoneInfo
-
-    def next_after(self, moment: datetime) -> datetime | None:
-        """The first time after a moment, in UTC; None where none comes within the fifty years that are looked at."""
-        try:
-            return next(CronSim(self.cron, moment.astimezone(self.zone))).astimezone(UTC)
-        except StopIteration:
-            return None
-
-
-def read_schedule(cron: str, zone: str) -> Schedule:
-    """A schedule from what a person wrote.
+def read_schedule(cron: str, zone: str) -> Cron:
+    """When runs are due, from what a person wrote.
 
     Raises:
         ValueError: it is no cron expression, or no time zone; the message says why.
     """
-    expression = _MACROS.get(cron.strip(), " ".join(cron.split()))
-    if len(expression.split()) != _FIELDS:
-        raise ValueError(f"{cron!r} has not five fields: minute, hour, day of month, month, day of week")
-    schedule = Schedule(expression, read_zone(zone))
-    try:
-        CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC))
-    except CronSimError as error:
-        raise ValueError(f"{cron!r} is no cron expression: {str(error).lower()}") from None
-    if schedule.next_after(datetime(2026, 1, 1, tzinfo=UTC)) is None:
-        raise ValueError(f"{cron!r} never comes")
-    return schedule
-
-
-def read_zone(name: str) -> ZoneInfo:
-    """An IANA time zone.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"{name!r} is no IANA time zone such as Europe/Berlin") from None
+    return read_cron(_MACROS.get(cron.strip(), cron), read_zone(zone))
 
 
 def spread(overlay: str, longest: timedelta) -> timedelta:

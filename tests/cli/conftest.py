@@ -15,6 +15,7 @@ import yaml
 
 from tests.cli.terminal import Terminal
 from tests.end_to_end.repository import Repository
+from tests.notify.stub_forge import TOKEN, StubForge, stub_forge
 
 _OURS = str(Path(__file__).parents[2])
 """Where the package lies that is tested, wherever another one may be installed."""
@@ -124,3 +125,18 @@ def read_until(stream: IO[str] | None, text: str) -> str:
         if text in line:
             return "".join(lines)
     raise AssertionError(f"{text!r} never came:\n{''.join(lines)}")
+
+
+@pytest.fixture
+def forge() -> Iterator[StubForge]:
+    with stub_forge() as forge:
+        yield forge
+
+
+@pytest.fixture
+def to_forge(forge: StubForge, tmp_path: Path) -> tuple[str, ...]:
+    """The options that lead to the forge."""
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    where = ("--forge", "gitea", "--forge-url", forge.url, "--forge-repository", "acme/fleet")
+    return (*where, "--forge-token-file", str(token))

@@ -29,11 +29,13 @@ class Serving:
     log: list[str] = field(default_factory=list)
     """Lines of its standard error, as they come."""
 
-    def get(self, path: str) -> tuple[int, Any]:
-        """Status and JSON; status 0 where nobody answers."""
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> tuple[int, Any]:
+        """Status, and JSON or text; status 0 where nobody answers."""
+        request = urllib.request.Request(self.url + path, headers=dict(headers or {}))  # noqa: S310 - our own
         try:
-            with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - our own
-                return answer.status, json.load(answer)
+            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own
+                text = answer.read().decode()
+                return answer.status, json.loads(text) if text.startswith("{") else text
         except urllib.error.HTTPError as error:
             with error:
                 body = error.read()

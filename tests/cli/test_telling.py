@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,26 +10,11 @@ from markdown_it import MarkdownIt
 
 from tests.cli.conftest import Run
 from tests.end_to_end.repository import Repository, balloons
-from tests.notify.stub_forge import TOKEN, Fault, StubForge, stub_forge
+from tests.notify.stub_forge import TOKEN, Fault, StubForge
 
 SANDBOX = ("--sandbox", "--time-scale", "1000")
 CHAT = "/hooks/chat-s3cr3t"
 WEBHOOK = "/hooks/generic-s3cr3t"
-
-
-@pytest.fixture
-def forge() -> Iterator[StubForge]:
-    with stub_forge() as forge:
-        yield forge
-
-
-@pytest.fixture
-def to_forge(forge: StubForge, tmp_path: Path) -> tuple[str, ...]:
-    """The options that lead to the forge."""
-    token = tmp_path / "token"
-    token.write_text(TOKEN)
-    where = ("--forge", "gitea", "--forge-url", forge.url, "--forge-repository", "acme/fleet")
-    return (*where, "--forge-token-file", str(token))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from gitops.cli import gitops
 from gitops.deploy.manifests import manifests
 from gitops.deploy.naming import cronjob_name
 from gitops.deploy.printed import Part, Printed, yaml_text
-from gitops.deploy.settings import Mode, Secrets, Settings
+from gitops.deploy.settings import Forge, Mode, Secrets, Settings
 from gitops.errors import InvalidInput, Refused
 from gitops.manifest import get
 from tests.deploy.declared import NAMESPACE, OVERLAY, composed, documents
@@ -25,7 +25,8 @@ EVERYTHING = replace(
     hosts=("gitops.example",),
     service_monitor=True,
     create_namespace=True,
-    secrets=Secrets(git="git", forge="forge", signers="signers"),
+    secrets=Secrets(git="git", forge="forge", signers="signers", dashboard_token="dashboard"),  # noqa: S106 - a Secret's name
+    forge=Forge("gitlab", "https://git.example:8444", "fleets/fleet"),
 )
 
 
@@ -146,29 +147,32 @@ def test_every_file_that_a_command_names_is_mounted_and_nothing_else_is(kind: st
     assert all(value.startswith("/home/gitops") for value in environment.values())
 
 
-NOT_YET = {"--forge-token-file"}
-"""Options of commands that come with commit statuses."""
-
-
 @pytest.mark.parametrize("url", ["https://git.example/fleet.git", "ssh://git@git.example/fleet.git"])
 @pytest.mark.parametrize("mode", [Mode.CRONJOB, Mode.SERVE])
-def test_every_option_that_a_command_is_given_is_its_own(mode: Mode, url: str) -> None:
-    objects = printed(replace(EVERYTHING, mode=mode, url=url))
+@pytest.mark.parametrize("dashboard", [{}, {"dashboard_token": "", "dashboard_passwords": "dashboard"}], ids=len)
+def test_every_option_that_a_command_is_given_is_its_own(mode: Mode, url: str, dashboard: dict[str, str]) -> None:
+    secrets = replace(EVERYTHING.secrets, **dashboard)
+    objects = printed(replace(EVERYTHING, mode=mode, url=url, secrets=secrets))
     (template,) = [
         get(each.manifest, "spec", "jobTemplate", "spec", "template") or get(each.manifest, "spec", "template")
         for each in objects
         if each.manifest["kind"] in {"CronJob", "Deployment"}
     ]
     name, *arguments = pod(template)["containers"][0]["args"]
-    if name not in gitops.commands:
-        pytest.skip(f"gitops {name} is not built yet")
-    command = gitops.commands[name]
-    known = {option for parameter in command.params for option in parameter.opts}
-    given = {argument for argument in arguments if argument.startswith("--")}
 
-    assert given - NOT_YET <= known
-    if known >= NOT_YET:
-        assert command.make_context(name, list(arguments)).params
+    assert gitops.commands[name].make_context(name, list(arguments)).params
+
+
+def test_without_a_secret_for_it_there_is_no_dashboard_and_no_way_to_one() -> None:
+    secrets = replace(EVERYTHING.secrets, dashboard_token="")
+    without = replace(EVERYTHING, secrets=secrets)
+
+    arguments = pod(one("Deployment", without)["spec"]["template"])["containers"][0]["args"]
+    assert not [argument for argument in arguments if "dashboard" in argument]
+    paths = [
+        one("Ingress", settings)["spec"]["rules"][0]["http"]["paths"][0]["path"] for settings in (EVERYTHING, without)
+    ]
+    assert paths == ["/", "/hooks"]
 
 
 def test_the_pod_outlives_the_grace_that_serve_gives_itself() -> None:
@@ -235,10 +239,13 @@ def test_rights_go_to_an_account_that_is_printed(settings: Settings, account: tu
         ("https://git.example:8443/fleet.git", [443, 6443, 8443]),
     ],
 )
-def test_pods_reach_git_where_it_listens(url: str, ports: list[int]) -> None:
-    names, others = one("NetworkPolicy", replace(EVERYTHING, url=url), "shoot-gitops")["spec"]["egress"]
+def test_pods_reach_git_and_its_forge_where_they_listen(url: str, ports: list[int]) -> None:
+    without, with_forge = replace(EVERYTHING, url=url, forge=Forge()), replace(EVERYTHING, url=url)
+    names, others = one("NetworkPolicy", without, "shoot-gitops")["spec"]["egress"]
+    _, more = one("NetworkPolicy", with_forge, "shoot-gitops")["spec"]["egress"]
 
     assert [port["port"] for port in others["ports"]] == ports
+    assert [port["port"] for port in more["ports"]] == sorted([*ports, 8444])
     assert {(port["port"], port["protocol"]) for port in names["ports"]} == set(
         itertools.product((53, 8053), ("UDP", "TCP"))
     )

@@ -17,18 +17,21 @@ from typing import Any
 
 import pytest
 
+from gitops.clock import SystemClock
 from gitops.deploy.printed import Part
 from gitops.errors import Forbidden
 from gitops.kube.transport import Request
+from gitops.notify.events import ShootEvents, Standing, event_of, write_event
+from gitops.observer import Run
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
+from gitops.rollout.step import ShootOutcome
 from tests.control_plane.audit import Asked
 from tests.control_plane.garden import Garden
 from tests.control_plane.landscape import Landscape
 from tests.control_plane.objects import CORE
-from tests.deploy.declared import NAMESPACE, NEW, documents
+from tests.deploy.declared import NAMESPACE, NEW, NOW, documents
 from tests.deploy.rights_fleet import SETTINGS, RightsFleet, printed, role_path
-from tests.deploy.stand_ins import stand_in
 from tests.end_to_end.requests import Requests
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(180)]
@@ -90,6 +93,8 @@ class Rolled:
 
     fleet: RightsFleet
     records: tuple[Record, Record]
+    lost: list[str]
+    """What was said of Events that could not be written."""
     asked: Mapping[Part, frozenset[Asked]]
     """What was asked of the API servers, as what it was authorized."""
 
@@ -99,20 +104,33 @@ def rolled(landscape: Landscape, tmp_path_factory: pytest.TempPathFactory) -> It
     garden = Garden(landscape, NAMESPACE)
     try:
         fleet = RightsFleet(garden, tmp_path_factory.mktemp("rights"))
+        lost: list[str] = []
         fleet.declare(documents("v1", "default", "group.spare"))
-        first = fleet.reconcile()
+        first = fleet.reconcile(observer=ShootEvents(SystemClock(), lost.append))
         fleet.settle()
         fleet.declare(documents("v2", "default"))
-        second = fleet.reconcile()
-        stand_in(fleet)
-        yield Rolled(fleet, (first, second), {part: frozenset(fleet.asked(part)) for part in Part})
+        second = fleet.reconcile(observer=ShootEvents(SystemClock(), lost.append))
+        say_it_twice(fleet)
+        yield Rolled(fleet, (first, second), lost, {part: frozenset(fleet.asked(part)) for part in Part})
     finally:
         garden.leave()
+
+
+def say_it_twice(fleet: RightsFleet) -> None:
+    """An Event in each namespace, which is counted the second time."""
+    run = Run("1", "dev", "0" * 40, "command", NOW)
+    with fleet.world(Requests()) as world:
+        for namespace, name in ((NAMESPACE, "one"), (NEW, "new")):
+            said = Standing(f"{namespace}/{name}", ShootOutcome.FAILED, 1, "")
+            event = event_of(run, fleet.client.get(f"{CORE}/namespaces/{namespace}/shoots/{name}"), said, NOW)
+            for _ in range(2):
+                write_event(world.garden, event)
 
 
 def test_the_printed_rights_are_enough_for_everything(rolled: Rolled) -> None:
     for record in rolled.records:
         assert record.result.outcome is RunOutcome.CONVERGED, record.result.message
+    assert rolled.lost == []
     assert rolled.fleet.client.find(f"{CORE}/namespaces/{NEW}/shoots/new") is not None
     assert set(rolled.fleet.policies("one")) == {"default"}, "the other one has been pruned"
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from gitops.cli import gitops
 from gitops.deploy import settings
+from gitops.errors import Refused
 
 GOOD = ("--image", "registry.example/x:1", "--url", "https://git.example/x.git")
 
@@ -73,6 +74,35 @@ def test_what_is_missing_is_named(missing: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "error", "reason"),
+    [
+        pytest.param(
+            ["--dashboard-token-secret", "a", "--dashboard-password-secret", "b"],
+            click.UsageError,
+            "name one Secret",
+            id="two ways into the dashboard",
+        ),
+        pytest.param(["--forge", "gitlab"], click.UsageError, "without a token", id="a forge that takes nothing"),
+        pytest.param(
+            ["--forge-secret", "a"], Refused, r"runs at git\.example is not known", id="a forge of what kind?"
+        ),
+        pytest.param(
+            ["--forge-secret", "a", "--forge", "gitlab"],
+            Refused,
+            r"--forge-repository OWNER/NAME",
+            id="and where there?",
+        ),
+    ],
+)
+def test_what_would_fail_in_every_pod_fails_here(given: list[str], error: type[Exception], reason: str) -> None:
+    done = CliRunner().invoke(gitops, ["manifests", *GOOD, *given], standalone_mode=False)
+
+    assert isinstance(done.exception, error)
+    assert re.search(reason, str(done.exception))
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
     "cron", ["*/30 * * * *", "0 6 * * 1-5", "15,45 */2 1-7 JAN,jul MON", "0 0 29 2 *", "0 0 * * 0", "0 0 * JUL SUN"]
 )
 def test_what_kubernetes_and_serve_both_read_is_taken(cron: str) -> None:
@@ -91,4 +121,4 @@ def test_what_kubernetes_and_serve_both_read_is_taken(cron: str) -> None:
     ],
 )
 def test_a_url_leads_to_a_port(url: str, port: int) -> None:
-    assert settings.git_port(settings.url(url)) == port
+    assert settings.port_of(settings.url(url)) == port

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitops.desired.cron import Cron
 from gitops.desired.windows import Window, is_open, next_open, parse_window
 
 MINUTE = timedelta(minutes=1)
@@ -96,7 +97,7 @@ def test_a_window_is_open_as_a_watched_clock_says(
 ) -> None:
     change = at(CHANGES[zone][which])
     duration = minutes * MINUTE
-    window = Window(schedule.text, duration, ZoneInfo(zone))
+    window = Window(Cron(schedule.text, ZoneInfo(zone)), duration)
     openings = list(watched_openings(schedule, zone, change - 2 * DAY, change + 2 * DAY))
     near = [one for one in openings if abs(one - change) <= 2 * HOUR][:3]
     edges = [one + shift for one in near for shift in (-MINUTE, timedelta(0), duration - MINUTE, duration)]

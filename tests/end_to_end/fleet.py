@@ -20,6 +20,7 @@ from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.lease.leasing import Leasing
 from gitops.look import plan
+from gitops.observer import Observer
 from gitops.pipeline import reconcile
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
@@ -110,6 +111,7 @@ class Fleet(ABC):
         listen: timedelta = timedelta(seconds=1),
         trigger: str = "command",
         threads: int = 16,
+        observer: Observer | None = None,
     ) -> Record:
         """One run of the overlay `dev` at HEAD, or at what was rolled back to, with everybody acting."""
         with self.alive(), self.world(requests or Requests()) as world:
@@ -119,6 +121,7 @@ class Fleet(ABC):
                 chosen.desired,
                 trigger=trigger,
                 pace=Pace(self.poll, deadline, listen=listen),
+                observer=observer,
                 control=chosen.control,
             )
 

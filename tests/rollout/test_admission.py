@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from gitops.control.control import NOTHING_ASKED, Approval, Control, Suspension
+from gitops.desired.cron import Cron
 from gitops.desired.overlay import ApprovalRule
 from gitops.desired.windows import Window, parse_window
 from gitops.errors import Suspended
@@ -42,7 +43,7 @@ def waves(**last: Any) -> ToyWorld:
 
 def opening_in(hours: int, minutes: int = 60) -> Window:
     opening = START + timedelta(hours=hours)
-    return Window(f"{opening.minute} {opening.hour} * * *", timedelta(minutes=minutes), ZoneInfo("UTC"))
+    return Window(Cron(f"{opening.minute} {opening.hour} * * *", ZoneInfo("UTC")), timedelta(minutes=minutes))
 
 
 def test_nobody_is_started_while_the_window_is_closed() -> None:

@@ -18,9 +18,13 @@ from gitops.errors import GitopsError
 from gitops.observer import Observer, Observers, Run
 from gitops.record.record import Record
 from gitops.rollout.rollout import Rollout
+from gitops.serve.board import Board
 from gitops.serve.dispatch import Dispatch, Timing
+from gitops.serve.display import Display
 from gitops.serve.health import Health
 from gitops.serve.last import LastRuns
+from gitops.serve.logs import LogObserver
+from gitops.serve.metrics import Metrics
 from gitops.serve.runner import Runner
 from gitops.source.repository import open_artifact
 from gitops.trigger.schedule import read_schedule
@@ -88,16 +92,18 @@ class Living:
         schedule = read_schedule(cron, "UTC") if cron else None
         self.health = Health(lambda: 0.0)
         self.last = LastRuns()
-        self.dispatch = Dispatch(timing or Timing(schedule), (), self.clock.now())
+        self.board = Board(self.clock)
+        display = Display(self.board, Metrics(self.clock), self.last)
+        self.dispatch = Dispatch(timing or Timing(schedule), (), self.clock.now(), queued=display.queued)
         self.runner = Runner(
             self.dispatch,
             lambda: open_artifact(str(fleet.repository.path), "main", cache=fleet.repository.path),
             self._world,
             self.clock,
             self.health,
-            self.last,
-            Observers(self.told),
-            choose=self._chosen,
+            display,
+            self._chosen,
+            Observers(self.told, LogObserver()),
             poll=timedelta(seconds=5),
         )
 

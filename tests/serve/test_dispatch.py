@@ -181,11 +181,11 @@ def test_only_the_first_reason_counts() -> None:
     assert interrupt.reason() == "first"
 
 
-def test_how_many_runs_wait_is_told_when_it_changes() -> None:
-    told: list[tuple[str, int]] = []
-    dispatch = Dispatch(Timing(), (), NOW, queued=lambda overlay, depth: told.append((overlay, depth)))
+def test_what_asked_for_a_run_that_waits_is_told_when_it_changes() -> None:
+    told: list[tuple[str, Trigger | None]] = []
+    dispatch = Dispatch(Timing(), (), NOW, queued=lambda overlay, trigger: told.append((overlay, trigger)))
     look(dispatch)
     work, _ = run(dispatch)
     dispatch.run_failed(work, NOW)
 
-    assert told == [("dev", 1), ("dev", 0), ("dev", 1)]
+    assert told == [("dev", Trigger.SCHEDULE), ("dev", None), ("dev", Trigger.SCHEDULE)]

@@ -56,7 +56,7 @@ def test_it_runs_at_the_start_and_after_a_push_with_what_git_holds_then(living: 
 
 def test_an_overlay_that_is_invalid_does_not_stop_the_others_and_is_told(living: Living) -> None:
     broken: list[tuple[str, str]] = []
-    object.__setattr__(living.runner, "not_composed", lambda name, revision, _: broken.append((name, revision)))
+    object.__setattr__(living.runner, "not_composed", lambda name, revision, *_: broken.append((name, revision)))
     living.fleet.repository.write("overlays/broken/overlay.yaml", {"kind": "Overlay"})
     revision = living.fleet.repository.commit()
 

@@ -3,6 +3,7 @@
 Board       hears of runs, and hands out views that never change
 ViewAccess  who may look
 routes      the pages, for a Starlette app
+guarded     other routes, such as those of an API, for those only who may look
 """
 
 from gitops.serve.board.access import (
@@ -16,6 +17,7 @@ from gitops.serve.board.access import (
 )
 from gitops.serve.board.board import Board
 from gitops.serve.board.events import Streams
+from gitops.serve.board.guard import guarded
 from gitops.serve.board.pages import routes
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "TokenFile",
     "TrustedProxy",
     "ViewAccess",
+    "guarded",
     "is_loopback",
     "routes",
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
 
 import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gitops.serve.board.access import Asked, Granted, ViewAccess
@@ -67,3 +70,21 @@ class Guard:
         for challenge in found.challenges:
             response.headers.append("WWW-Authenticate", challenge)
         await response(scope, receive, send_guarded)
+
+
+def guarded(routes: Iterable[Route], access: ViewAccess) -> list[Route]:
+    """Routes for scripts, for those only who may look at the dashboard; others are refused in JSON.
+
+    Args:
+        routes: each answers JSON; they are taken anew, so that those given stay open.
+        access: who may look.
+    """
+    guard = [Middleware(Guard, access=access, refusal=_refused)]
+    return [
+        Route(route.path, route.endpoint, methods=route.methods, name=route.name, middleware=guard) for route in routes
+    ]
+
+
+def _refused(request: Request, status: int) -> Response:
+    del request
+    return JSONResponse({"error": HTTPStatus(status).phrase.lower()}, status)

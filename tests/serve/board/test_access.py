@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gitops.errors import Refused
+from gitops.serve.app import api_routes, make_app
 from gitops.serve.board import (
     Board,
     Everybody,
@@ -16,11 +17,13 @@ from gitops.serve.board import (
     TokenFile,
     TrustedProxy,
     ViewAccess,
+    guarded,
     is_loopback,
     routes,
 )
 from gitops.serve.board.guard import PEER
 from gitops.serve.board.passwords import password_line, read_passwords
+from gitops.serve.last import LastRuns
 from tests.report.rollouts import NOON
 from tests.serve.asking import ask, basic
 from tests.serve.fleets import Fleet, StoppedClock
@@ -227,6 +230,31 @@ def test_an_address_that_the_proxy_has_told_is_not_taken_for_the_proxy() -> None
     guarded = behind(app(TrustedProxy(["10.0.0.0/8"])))
 
     assert ask(guarded, "/", peer="192.168.1.1", headers={"X-Forwarded-User": "ada"}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/api/v1/overlays", "/api/v1/overlays/dev"])
+def test_routes_for_scripts_answer_those_only_who_may_look(token_file: Path, path: str) -> None:
+    last = LastRuns()
+    last.keep_only(["dev"])
+    guarded_app = make_app(*guarded(api_routes(last), TokenFile(token_file)))
+
+    refused = ask(guarded_app, path)
+    answered = ask(guarded_app, path, headers={"Authorization": f"Bearer {TOKEN}"})
+
+    assert (refused.status_code, refused.json()) == (401, {"error": "unauthorized"})
+    assert refused.headers.get_list("www-authenticate")
+    assert answered.status_code == 200
+    assert "dev" in answered.text
+    assert {one.headers["cache-control"] for one in (refused, answered)} == {"no-store"}
+
+
+def test_who_may_not_look_learns_not_even_which_overlays_there_are(token_file: Path) -> None:
+    guarded_app = make_app(*guarded(api_routes(LastRuns()), TokenFile(token_file)))
+
+    assert ask(guarded_app, "/api/v1/overlays/nothing").status_code == 401
+    assert ask(guarded_app, "/api/v1/overlays/nothing", headers=basic("x", TOKEN)).json() == {
+        "error": "no such overlay"
+    }
 
 
 @pytest.mark.parametrize("proxies", [[], ["everywhere"], ["10.0.0.1/8"]])
