@@ -96,6 +96,13 @@ def test_a_holder_that_stood_still_past_the_deadline_never_has_it_again() -> Non
     assert stopped.release(127) is None
 
 
+def test_a_holder_that_stood_still_does_not_even_try_to_renew() -> None:
+    late = held(started=100)
+
+    assert late.claim(119.9) is not None
+    assert late.claim(120) is None
+
+
 @pytest.mark.parametrize(
     ("lease", "why"),
     [(OTHERS, "somebody else has taken it"), (replace(OTHERS, holder=""), "taken it away"), (None, "taken it away")],
