@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import timedelta
 
 import click
@@ -15,12 +16,14 @@ from gitops.cli.options import (
     Duration,
     Source,
     chosen_target,
+    lock_timeout_option,
     output_option,
     overlay_and_shoot,
     source_options,
     world_options,
 )
 from gitops.cli.terminal import stdout_style
+from gitops.cli.turn import in_turn
 from gitops.cli.world import Where
 from gitops.clock import SystemClock
 from gitops.control.revision import Chosen
@@ -66,13 +69,21 @@ _words = click.argument("words", nargs=-1, metavar="[OVERLAY] [SHOOT]")
 @click.option(
     "--timeout", type=Duration(), default=timedelta(minutes=5), show_default="5m", help="Wait for nodes so long."
 )
+@lock_timeout_option
 def preflight(
-    words: tuple[str, ...], source: Source, where: Where, output: str, no_probe: bool, timeout: timedelta
+    *,
+    words: tuple[str, ...],
+    source: Source,
+    where: Where,
+    output: str,
+    no_probe: bool,
+    timeout: timedelta,
+    lock_timeout: timedelta,
 ) -> int:
     """Show what the nodes of OVERLAY's shoots, or of one SHOOT, are and lack.
 
-    A short-lived DaemonSet looks at nodes that nobody has looked at since they booted. It changes nothing there. Exits
-    with 1 unless every node has what the overlay asks for.
+    A short-lived DaemonSet looks at nodes that nobody has looked at since they booted. It changes nothing there, and
+    never stands beside those of a run: both take turns. Exits with 1 unless every node has what the overlay asks for.
     """
     desired, targets = _chosen(source, words)
     wanted = desired.overlay.prerequisites
@@ -92,8 +103,9 @@ def preflight(
 
     with where.opened(desired) as world:
         live = _live(world, desired)
-        with ThreadPoolExecutor(world.threads) as pool:
-            shoots = list(pool.map(lambda target: look(world, target, live.get(target)), targets))
+        turn = nullcontext(world) if no_probe else in_turn(world, desired, lock_timeout)
+        with turn as acting, ThreadPoolExecutor(world.threads) as pool:
+            shoots = list(pool.map(lambda target: look(acting, target, live.get(target)), targets))
     if output == "json":
         click.echo(json.dumps(preflight_document(desired.overlay.name, wanted, shoots), indent=2))
     else:

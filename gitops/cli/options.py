@@ -206,4 +206,12 @@ def output_option(*formats: str) -> Callable[[F], F]:
     )
 
 
+lock_timeout_option = click.option(
+    "--lock-timeout",
+    type=Duration(zero=True),
+    default=timedelta(0),
+    show_default="0s",
+    help="Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case.",
+)
+
 overlay_argument = click.argument("overlay", required=False)

@@ -16,6 +16,7 @@ from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Duration,
     Source,
+    lock_timeout_option,
     output_option,
     overlay_argument,
     repository_options,
@@ -79,12 +80,10 @@ def reconcile_options(function: F) -> F:
     ) -> Any:
         return function(how=How(output, Pace(poll_interval, deadline, lock_timeout), telling), **others)
 
-    other = "Wait so long for another run on OVERLAY; one that shows no sign of life is waited out in any case."
-    lock = Duration(zero=True)
     between = "Time between two looks at something that is being waited for."
     poll = timedelta(seconds=5)
     options = (
-        click.option("--lock-timeout", type=lock, default=timedelta(0), show_default="0s", help=other),
+        lock_timeout_option,
         click.option("--poll-interval", type=Duration(), default=poll, show_default="5s", help=between),
         click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is."),
         output_option("text", "json"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gitops.control.control import Control, Hold
 from gitops.control.store import load_control
 from gitops.desired.compose import Desired
-from gitops.errors import SourceError
+from gitops.errors import SourceError, Untrusted
 from gitops.kube.cluster import Cluster
 
 
@@ -38,6 +38,7 @@ def choose_revision(garden: Cluster, desired: Desired, compose_at: Callable[[str
         Refused: what people ask cannot be read.
         Forbidden, Unreachable: it is not known.
         SourceError: what they went back to is no longer in the repository.
+        Untrusted: it does not carry the signature that is required.
         InvalidInput: it breaks rules.
     """
     control = load_control(garden, desired.overlay)
@@ -52,13 +53,23 @@ def compose_earlier(revision: str, compose_at: Callable[[str], Desired], overlay
 
     Raises:
         SourceError: it is no longer in the repository.
+        Untrusted: it does not carry the signature that is required.
         InvalidInput: it breaks rules.
     """
+    otherwise = (
+        f"Choose another with `gitops rollback {overlay} --to REVISION`, or take what git says with "
+        f"`gitops resume {overlay}`"
+    )
     try:
         return compose_at(revision)
     except SourceError as error:
-        raise SourceError(
-            f"overlay {overlay} is rolled back to revision {revision}, which cannot be read any more: {error}. "
-            f"Choose another with `gitops rollback {overlay} --to REVISION`, or take what git says with "
-            f"`gitops resume {overlay}`"
+        message = f"overlay {overlay} is rolled back to revision {revision}, which cannot be read any more: {error}. "
+        raise SourceError(message + otherwise) from error
+    except Untrusted as error:
+        # A tag is signed under its name; which one once stood for this commit, nobody remembers.
+        raise Untrusted(
+            f"overlay {overlay} is rolled back to revision {revision}, which is not trusted by its id: {error}. Where "
+            f"signed tags are required, go back by naming the earlier tag with --revision. {otherwise}",
+            rule="untrusted-rollback",
+            signer=error.signer,
         ) from error

@@ -1,4 +1,4 @@
-"""`gitops unlock`, and what `gitops reconcile` says of a lease that another run holds."""
+"""`gitops unlock`, and what other commands say of a lease that a run holds."""
 
 from __future__ import annotations
 
@@ -119,6 +119,23 @@ def test_a_run_names_the_holder_that_it_waited_for(gitops: Run, place: Place, lo
     assert f"waiting for {HOLDER}" in done.stderr
     assert f"error: another run is at work on overlay dev: {HOLDER}" in done.stderr
     assert holder(garden) == HOLDER
+
+
+def test_a_look_at_nodes_keeps_out_of_the_way_of_a_run(gitops: Run, place: Place) -> None:
+    kubeconfig, garden = place
+
+    with alive(garden):
+        refused = gitops("preflight", "--kubeconfig", kubeconfig)
+        known = gitops("preflight", "--kubeconfig", kubeconfig, "--no-probe")
+    gitops("suspend", "--kubeconfig", kubeconfig)
+    suspended = gitops("preflight", "--kubeconfig", kubeconfig)
+
+    assert refused.returncode == 1
+    assert f"another run is at work on overlay dev: {HOLDER}" in refused.stderr
+    assert not refused.stdout
+    assert "garden-dev/one" in known.stdout
+    assert (suspended.returncode, "`gitops resume dev` lets it go on" in suspended.stderr) == (1, True)
+    assert holder(garden) == ""
 
 
 def test_a_run_follows_a_holder_that_is_dead(gitops: Run, place: Place) -> None:

@@ -96,6 +96,13 @@ def test_a_holder_that_stood_still_past_the_deadline_never_has_it_again() -> Non
     assert stopped.release(127) is None
 
 
+def test_a_holder_that_stood_still_does_not_even_try_to_renew() -> None:
+    late = held(started=100)
+
+    assert late.claim(119.9) is not None
+    assert late.claim(120) is None
+
+
 @pytest.mark.parametrize(
     ("lease", "why"),
     [(OTHERS, "somebody else has taken it"), (replace(OTHERS, holder=""), "taken it away"), (None, "taken it away")],
@@ -143,9 +150,12 @@ UNDER_WAY = 6.0
 
 MOMENT = 0.5
 """Seconds of true time between two looks at who has it."""
+LONGER_THAN_ANY_LEASE = 40.0
 NUMBERS = st.integers(0, 2)
-CLOCKS = st.tuples(st.floats(-1e6, 1e6), st.floats(0.95, 1.05))
-"""Where a steady clock begins, and how fast it goes."""
+OFFSETS = st.floats(-1e6, 1e6)
+"""Where a steady clock begins."""
+RATES = (0.95, 1.05, 1.0)
+"""How fast the clock of each contender goes: who holds it may be the slowest, and who wants it the fastest."""
 LATENCIES = st.sampled_from([0.0, 0.0, 0.0, 0.5, 15.0, 40.0])
 
 
@@ -169,7 +179,7 @@ class Leases(RuleBasedStateMachine):
     """Contenders and an API server, in any order of events.
 
     Requests take as long as they like, answers are lost, processes stand still and die, people note things on the
-    lease, and no two clocks agree.
+    lease, and no two clocks agree. `follow` and `claim_with_a_slow_answer` go to the edges of what is allowed.
     """
 
     def __init__(self) -> None:
@@ -179,12 +189,9 @@ class Leases(RuleBasedStateMachine):
         self.version = 0
         self.contenders: list[Contender] = []
 
-    @initialize(
-        clocks=st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(0.95, 1.05)), min_size=2, max_size=3),
-        at_work=st.integers(0, 2),
-    )
-    def start(self, clocks: list[tuple[float, float]], at_work: int) -> None:
-        for number, (offset, rate) in enumerate(clocks):
+    @initialize(offsets=st.lists(OFFSETS, min_size=2, max_size=3), at_work=st.integers(0, 2))
+    def start(self, offsets: list[float], at_work: int) -> None:
+        for number, (offset, rate) in enumerate(zip(offsets, RATES, strict=False)):
             self.contenders.append(Contender(Contest(f"run-{number}", TIMING), offset, rate))
         for number in range(at_work):
             self.look_and_claim(number, 0.0)
@@ -232,6 +239,30 @@ class Leases(RuleBasedStateMachine):
         self.answered(number)
         self.never_two_have_it()
         self.claim(number, 0.0, 0)
+        self.answered(number)
+
+    @rule(number=NUMBERS)
+    def follow(self, number: int) -> None:
+        """Who wants it looks, and claims at the very first moment that it may."""
+        self.look(number, 0.0)
+        self.answered(number)
+        one = self.some(number)
+        end = self.time + LONGER_THAN_ANY_LEASE
+        while self.time < end and copy.copy(one.contest).claim(one.clock(self.time)) is None:
+            self.time_passes(MOMENT)
+        self.claim(number, 0.0, 0)
+        self.answered(number)
+
+    @rule(number=NUMBERS, rival=NUMBERS, late=st.sampled_from([5.0, 12.0, 19.0]))
+    def claim_with_a_slow_answer(self, number: int, rival: int, late: float) -> None:
+        """Others see the claim long before whoever made it knows."""
+        self.look(number, 0.0)
+        self.answered(number)
+        self.claim(number, 0.0, 0)
+        if self.some(rival) is not self.some(number):
+            self.look(rival, 0.0)
+            self.answered(rival)
+        self.time_passes(late)
         self.answered(number)
 
     def store(self, holder: str, transitions: int, skew: int = 0) -> None:
@@ -286,5 +317,5 @@ class Leases(RuleBasedStateMachine):
         assert late.claim(end) is not None
 
 
-Leases.TestCase.settings = settings(max_examples=400, stateful_step_count=30, deadline=None)
+Leases.TestCase.settings = settings(max_examples=200, stateful_step_count=20, deadline=None)
 TestLeases = Leases.TestCase
