@@ -29,8 +29,17 @@ def hook() -> None:
 
 
 def _url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value is not None and (urlsplit(value).scheme not in {"http", "https"} or not urlsplit(value).netloc):
-        raise click.BadParameter(f"{value!r} is no http or https address such as https://gitops.example/hooks/generic")
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise click.BadParameter("it is no http or https address such as https://gitops.example/hooks/generic")
+    if "@" in parts.netloc:
+        raise click.BadParameter("it holds a user or a password, which the hook and its log would show to others")
     return value
 
 
