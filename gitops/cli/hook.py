@@ -29,8 +29,17 @@ def hook() -> None:
 
 
 def _url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value is not None and (urlsplit(value).scheme not in {"http", "https"} or not urlsplit(value).netloc):
-        raise click.BadParameter(f"{value!r} is no http or https address such as https://gitops.example/hooks/generic")
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise click.BadParameter("it is no http or https address such as https://gitops.example/hooks/generic")
+    if "@" in parts.netloc:
+        raise click.BadParameter("it holds a user or a password, which the hook and its log would show to others")
     return value
 
 
@@ -94,10 +103,10 @@ def received(
     told = ", ".join(update.ref for update in updates)
     click.echo(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} received {told}", err=True)
     if url is not None and secret_file is not None:
-        secret = _secret(secret_file)
+        secret, repository = _secret(secret_file), (str(repo.resolve()), _head(repo))
         for update in updates:
             if update.change is not None:
-                deliver(url, secret, [str(repo.resolve())], update)
+                deliver(url, secret, repository, update)
         return Exit.OK
     if not _followed(repo, revision, updates):
         click.echo(f"nothing to run: {revision} did not move", err=True)
@@ -109,16 +118,18 @@ def received(
 
 def _followed(repo: Path, revision: str, updates: Sequence[Update]) -> bool:
     """Whether what is followed moved, and is still there."""
-    head = ""
-    if revision == "HEAD":
-        repository = open_repository(repo)
-        try:
-            head = "" if repository.head.is_detached else repository.active_branch.name
-        finally:
-            repository.close()
     changes = tuple(update.change for update in updates if update.change is not None)
-    push = Push((str(repo.resolve()),), changes, head)
+    push = Push((str(repo.resolve()),), changes, _head(repo))
     return not isinstance(following([str(repo.resolve())], revision).concern(push), Ignored)
+
+
+def _head(repo: Path) -> str:
+    """The branch that HEAD stands for; empty where it stands for none."""
+    repository = open_repository(repo)
+    try:
+        return "" if repository.head.is_detached else repository.active_branch.name
+    finally:
+        repository.close()
 
 
 def _secret(file: Path) -> str:

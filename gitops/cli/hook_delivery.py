@@ -25,13 +25,20 @@ class _NoAnswerError(GitopsError):
     """The other side cannot be reached, or is not up to it now."""
 
 
-def deliver(url: str, secret: str, addresses: Sequence[str], update: Update) -> None:
+def deliver(url: str, secret: str, repository: tuple[str, str], update: Update) -> None:
     """Send one update as a signed generic webhook; again, with growing waits, while nobody answers.
+
+    Args:
+        url: where to.
+        secret: signs it.
+        repository: its address, and the branch that HEAD stands for, which is empty where it stands for none.
+        update: what moved.
 
     Raises:
         GitopsError: it was refused, or never answered.
     """
-    body = body_of(addresses, update.ref, update.old, update.new)
+    address, head = repository
+    body = body_of([address], update.ref, update.old, update.new, head)
     retrying = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(_NoAnswerError),
         wait=tenacity.wait_random_exponential(multiplier=1, max=30),

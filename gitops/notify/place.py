@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from gitops.errors import Refused
 from gitops.notify.forge import Forge
@@ -38,7 +38,7 @@ class Remote:
 def remote_of(url: str) -> Remote | None:
     """What a URL, or ssh's `host:path`, says; None for a folder."""
     if "://" in url:
-        parts = urlsplit(url)
+        parts = _parts(url, "the repository's URL")
         if parts.scheme in {"file", ""} or not parts.hostname:
             return None
         host = parts.netloc.rpartition("@")[2] if parts.scheme in {"http", "https"} else parts.hostname
@@ -83,7 +83,16 @@ def _trimmed(path: str) -> str:
 
 
 def _host(address: str | None) -> str:
-    return urlsplit(address or "").netloc.lower()
+    return _parts(address or "", "--forge-url").netloc.lower()
+
+
+def _parts(url: str, what: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # read only now, and perhaps no number that a port can have
+    except ValueError:
+        raise Refused(f"{what} is no address such as https://git.example.com") from None
+    return parts
 
 
 def _web_host(remote: Remote | None) -> str:
@@ -109,7 +118,7 @@ def _is_repository(path: str, kind: str) -> bool:
 
 def _check_address(address: str) -> None:
     """A token goes there: nothing is guessed about it."""
-    parts = urlsplit(address)
+    parts = _parts(address, "--forge-url")
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise Refused("--forge-url must be an address such as https://git.example.com")
     if parts.username or parts.password:

@@ -38,12 +38,14 @@ class Listening:
     head_seconds: float = 10.0
     """A connection has so long for a TLS handshake, and again for a request's head; uvicorn closes a kept one earlier,
     if nothing comes."""
+    drain_seconds: float = 30.0
+    """A client that stops reading in the midst of an answer gets so long to go on."""
     connections: int = 500
     """Beyond that, who has sent an unfinished request for longest makes room, or the newcomer goes."""
 
 
 class GuardedProtocol(H11Protocol):
-    """HTTP/1.1, with a time limit for heads and a limit of connections, which uvicorn lacks or answers with 503."""
+    """HTTP/1.1 with limits that uvicorn lacks or answers with 503: for heads, for unread answers, of connections."""
 
     listening: Listening
     """Set by a subclass for each server, as uvicorn makes the protocols and hands on nothing of ours."""
@@ -54,6 +56,7 @@ class GuardedProtocol(H11Protocol):
             self._make_room(transport)
         super().connection_made(transport)
         self._limit = self._head_limit()
+        self._unread: asyncio.TimerHandle | None = None
 
     def on_response_complete(self) -> None:
         """Wait again: for the rest of this request, if the answer came before its end, or for another's head."""
@@ -64,7 +67,23 @@ class GuardedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._limit.cancel()
+        self._read_on()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as we answer: begin to wait for it."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self.listening.drain_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It has read on."""
+        self._read_on()
+        super().resume_writing()
+
+    def _read_on(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, without saying more; whoever is being answered already is cut off."""

@@ -230,6 +230,8 @@ class Metrics(Observer):
 
     def queued(self, overlay: str, depth: int) -> None:
         """So many runs wait."""
+        with self._lock:
+            self._overlays.setdefault(overlay, _Overlay())  # one that never runs is dropped by `keep` too
         self._queue.labels(overlay).set(depth)
 
     def counting(self, transport: Transport, target: Target) -> Transport:

@@ -40,11 +40,15 @@ def address_of(url: str) -> Address:
     """Take a URL apart.
 
     Raises:
-        SourceError: it is of a protocol that is not fetched.
+        SourceError: it is no URL, or of a protocol that is not fetched.
     """
     if "://" not in url:
         return Address(url, "ssh", url, "")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # read only now, and perhaps no number that a port can have
+    except ValueError:
+        raise SourceError("the repository's URL is no address: its host or its port cannot be one") from None
     userinfo, _, host = parts.netloc.rpartition("@")
     shown = urlunsplit(parts._replace(netloc=host))
     if parts.scheme not in _PROTOCOLS:

@@ -9,7 +9,13 @@ from urllib.parse import unquote, urlsplit
 
 from gitops.trigger.push import Ignored, Push, RefChange, RefKind
 
-_SCP = re.compile(r"(?:[^/@:]+@)?(?P<host>[^/@:]+):(?P<path>(?!//).+)")
+_SCP = re.compile(r"(?:[^/@:]+@)?(?P<host>\[[^]]+\]|[^/@:]+):(?P<path>(?!//).+)")
+_SSH_BY_443 = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+"""Hosts that take ssh on port 443, for networks that let nothing else out, and whose repositories they serve."""
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -21,6 +27,9 @@ class RepositoryName:
     """In lower case, without user and port, which differ between https and ssh; empty for a folder or a bare name."""
     path: str
     """In lower case, as forges fold it, without slashes around it and without `.git`."""
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.path}" if self.host else self.path
 
     def is_same_as(self, other: RepositoryName) -> bool:
         """Whether both can mean one repository; a name without a host goes with every host."""
@@ -38,7 +47,8 @@ def repository_name(address: str) -> RepositoryName:
             host, path = "", address
     elif found := _SCP.fullmatch(address):
         host, path = found["host"], found["path"]
-    return RepositoryName(host.lower(), path.strip("/").removesuffix(".git").strip("/").lower())
+    host = host.lower().strip("[]")
+    return RepositoryName(_SSH_BY_443.get(host, host), path.strip("/").removesuffix(".git").strip("/").lower())
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class Following:
         """The changes of a push that we follow, or why there are none."""
         names = [repository_name(address) for address in push.repositories]
         if not any(ours.is_same_as(theirs) for ours in self.repositories for theirs in names):
-            return Ignored("another repository")
+            return Ignored(f"another repository, {str(names[0])!r}: if that is ours too, say so with --hook-repo")
         if _COMMIT.fullmatch(self.revision):
             return Ignored("one commit is followed, and no branch")
         followed = [change for change in push.changes if self._follows(change, push.default_branch)]

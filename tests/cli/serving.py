@@ -45,7 +45,7 @@ class Serving:
 
     def push(self, repository: str, revision: str, secret: str = SECRET) -> int:
         """Tell it of a push to main, as a generic webhook; returns the status."""
-        body = body_of([repository], "refs/heads/main", "0" * 40, revision)
+        body = body_of([repository], "refs/heads/main", "0" * 40, revision, "main")
         headers = {"Content-Type": "application/json", HEADER: sign(secret, body, datetime.now(UTC))}
         request = urllib.request.Request(f"{self.url}/hooks/generic", body, headers)  # noqa: S310 - our own
         try:

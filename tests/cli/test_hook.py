@@ -6,12 +6,16 @@ import json
 import socket
 import subprocess
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
+from gitops.trigger.following import following
 from gitops.trigger.post_receive import CHAINED, LOG, MARK
+from gitops.trigger.push import Delivery, Ignored, Push
+from gitops.trigger.webhook import generic
 from tests.cli.conftest import Run
 from tests.end_to_end.repository import Repository
 
@@ -121,6 +125,24 @@ def test_a_push_does_not_wait_for_a_server_that_never_answers(server: Server) ->
     assert request.startswith("POST /hooks/generic HTTP/1.1\r\n")
     assert "x-gitops-signature: t=" in request.lower()
     assert "a secret for tests only" not in request
+
+
+def test_it_says_which_branch_head_stands_for_so_that_others_start_nothing(server: Server) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        server.install(url=f"http://127.0.0.1:{listener.getsockname()[1]}/hooks/generic")
+        server.push("main:feature/x")
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(60)
+            request = connection.recv(65536)
+            while b"}" not in request:
+                request += connection.recv(65536)
+
+    document = json.loads(request.partition(b"\r\n\r\n")[2])
+    outcome = generic.read(Delivery({}, b"", datetime.now(UTC)), document)
+    assert isinstance(outcome, Push)
+    assert following([str(server.path)], "HEAD").concern(outcome) == Ignored("another branch")
 
 
 @pytest.mark.parametrize("broken", ["no python", "no secret", "no log"])
@@ -257,6 +279,9 @@ def test_a_push_to_another_branch_runs_nothing_here(server: Server, gitops: Run)
         (["/"], 1, "not a git repository"),
         ([".", "--url", "https://x.example/hooks/generic"], 64, "go together"),
         ([".", "--url", "x.example", "--secret-file", "s"], 64, "no http or https address"),
+        ([".", "--url", "http://[::1/hooks/generic", "--secret-file", "s"], 64, "no http or https address"),
+        ([".", "--url", "http://x:99999/hooks/generic", "--secret-file", "s"], 64, "no http or https address"),
+        ([".", "--url", "http://jo:word@x/hooks/generic", "--secret-file", "s"], 64, "a user or a password"),
         ([".", "--url", NOWHERE, "--secret-file", "missing"], 1, "cannot be read"),
         ([".", "dev", "--url", NOWHERE, "--secret-file", "s"], 64, "those of the `gitops serve` there"),
     ],

@@ -89,6 +89,14 @@ def test_what_cannot_be_known_says_what_to_say(
         find_forge(remote, forge=kind, address=address, repository=repository)
 
 
+@pytest.mark.parametrize("address", ["https://[::1/a/b", "https://git.acme.test:99999/a/b"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(Refused, match="is no address"):
+        find_forge(address, forge="gitea")
+    with pytest.raises(Refused, match="--forge-url is no address"):
+        find_forge("git@git.acme.test:a/b.git", forge="gitea", address=address)
+
+
 def test_a_password_in_the_remote_is_never_shown() -> None:
     with pytest.raises(Refused) as refusal:
         find_forge("https://jo:hunter2@git.acme.test/a/b")

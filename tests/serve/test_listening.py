@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import ssl
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from gitops.serve.app import make_app
 from gitops.serve.board import TrustedProxy, guarded
@@ -59,6 +62,34 @@ def test_a_client_s_address_that_a_proxy_tells_makes_nobody_the_trusted_proxy(tr
         found, _ = _get(address, **{"X-Forwarded-For": "10.0.0.1", "X-Forwarded-User": "ada"})
 
     assert found == status
+
+
+def test_who_does_not_read_an_answer_is_cut_off() -> None:
+    over = threading.Event()
+
+    async def without_end() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 65_536
+            await asyncio.sleep(0)
+
+    class Endless(StreamingResponse):
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                over.set()
+
+    async def much(_: Request) -> Response:
+        return Endless(without_end())
+
+    server = HttpServer(make_app(Route("/who", much)), Listening("127.0.0.1", 0, drain_seconds=0.2))
+    server.start()
+    try:
+        with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2])), timeout=20) as connection:
+            connection.sendall(request("/who", b"", {}, method="GET"))
+            assert over.wait(20)
+    finally:
+        server.stop()
 
 
 def test_a_handshake_that_does_not_end_is_given_up(tmp_path: Path) -> None:

@@ -111,6 +111,15 @@ def test_an_overlay_that_is_gone_leaves_no_series() -> None:
     assert overlays == {"prod"}
 
 
+def test_an_overlay_that_is_gone_before_it_ever_ran_leaves_no_series_either() -> None:
+    metrics = Metrics(StoppedClock())
+    metrics.queued("dev", 1)
+
+    metrics.keep([])
+
+    assert metrics.registry.get_sample_value("gitops_queue_depth", {"overlay": "dev"}) is None
+
+
 def test_no_series_is_about_a_single_shoot() -> None:
     told = metrics()
     Fleet("dev", {"all": 40}, at_once=40).rollout(told)

@@ -329,3 +329,11 @@ def test_a_key_that_others_can_read_is_refused(key: SshSigner, tmp_path: Path) -
 
 def test_without_options_the_user_s_own_ssh_decides() -> None:
     assert "GIT_SSH_VARIANT" not in Access().variables(address_of("git@h:r"))
+
+
+@pytest.mark.parametrize("url", ["https://[::1/fleet.git", "https://jo:word@git.example:99999/fleet.git"])
+def test_a_url_that_is_none_is_refused_without_what_is_secret_in_it(url: str) -> None:
+    with pytest.raises(SourceError, match="is no address") as refusal:
+        address_of(url)
+
+    assert "word" not in str(refusal.value)

@@ -43,7 +43,28 @@ def test_a_repository_has_one_name_however_it_is_reached(ours: str, theirs: str)
 def test_another_repository_is_no_concern_of_ours(theirs: str) -> None:
     concern = following([SAME[0]], "main").concern(Push((theirs,), (MAIN,)))
 
-    assert concern == Ignored("another repository")
+    assert isinstance(concern, Ignored)
+    assert concern.reason.startswith("another repository, '")
+
+
+def test_the_log_says_which_other_repository_that_is_without_what_is_secret_in_its_address() -> None:
+    concern = following([SAME[0]], "main").concern(Push(("https://user:token@git.example/an/other\n",), (MAIN,)))
+
+    assert isinstance(concern, Ignored)
+    assert concern.reason == "another repository, 'git.example/an/other': if that is ours too, say so with --hook-repo"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("ssh://git@ssh.github.com:443/acme/fleet.git", "https://github.com/acme/fleet"),
+        ("ssh://git@altssh.gitlab.com:443/acme/group/fleet.git", "git@gitlab.com:acme/group/fleet.git"),
+        ("git@[2001:db8::1]:acme/fleet.git", "https://[2001:db8::1]:3000/acme/fleet.git"),
+    ],
+    ids=["GitHub by port 443", "GitLab by port 443", "an address of IPv6"],
+)
+def test_a_host_has_other_names_too(ours: str, theirs: str) -> None:
+    assert following([ours], "main").concern(Push((theirs,), (MAIN,))) == (MAIN,)
 
 
 @pytest.mark.parametrize(

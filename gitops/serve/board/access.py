@@ -34,6 +34,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _REALM = 'realm="shoot-gitops", charset="UTF-8"'
 _SHORTEST = 16
 """Characters of a token: shorter ones can be guessed."""
+_PROXIED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+"""Headers that no browser sends."""
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _REMEMBERED = 256
 """Passwords that were right, remembered by a keyed hash, so that a page with ten requests hashes once."""
@@ -84,10 +86,15 @@ class Everybody:
 
 @dataclass(frozen=True)
 class ThisMachine:
-    """Nobody is asked on a loopback address; pages of other sites that know our address are kept out by their Host."""
+    """Nobody is asked on a loopback address; pages of other sites that know our address are kept out by their Host.
+
+    A proxy on this machine lets others in, and most say that they are one: nobody is shown anything through those.
+    """
 
     def __call__(self, asked: Asked) -> Granted | Denied:
-        """Whether the browser meant us, and not a name that was made to point to us."""
+        """Whether the browser meant us, and not a name that was made to point to us, nor a proxy."""
+        if any(header in asked.headers for header in _PROXIED):
+            return Denied(403)
         host = asked.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         return Granted("") if name.lower() in _LOCAL else Denied(421)

@@ -4,10 +4,12 @@
     Content-Type: application/json
     X-Gitops-Signature: t=1795000000,v1=<hexadecimal HMAC-SHA256 of "1795000000." and the raw body>
 
-    {"repository": "ssh://git.example/fleet.git", "ref": "refs/heads/main", "before": "<40 hex>", "after": "<40 hex>"}
+    {"repository": "ssh://git.example/fleet.git", "ref": "refs/heads/main", "before": "<40 hex>", "after": "<40 hex>",
+     "default_branch": "main"}
 
 `t` is seconds since 1970 and must be within five minutes. `v1` may come several times, one of them must hold.
 `repository` may be a list of addresses of the one repository; `before` and `after` are all zeros where there is none.
+Without `default_branch`, which may be left out, any branch may be the one that HEAD stands for.
 """
 
 from __future__ import annotations
@@ -31,9 +33,10 @@ def sign(secret: str, body: bytes, now: datetime) -> str:
     return f"t={timestamp},v1={hmac.new(secret.encode(), _signed(timestamp, body), 'sha256').hexdigest()}"
 
 
-def body_of(repositories: Sequence[str], ref: str, before: str, after: str) -> bytes:
-    """The body for one ref that moved."""
-    return json.dumps({"repository": list(repositories), "ref": ref, "before": before, "after": after}).encode()
+def body_of(repositories: Sequence[str], ref: str, before: str, after: str, default_branch: str) -> bytes:
+    """The body for one ref that moved; the default branch is empty where it is not known."""
+    moved = {"repository": list(repositories), "ref": ref, "before": before, "after": after}
+    return json.dumps({**moved, "default_branch": default_branch}).encode()
 
 
 def verify(delivery: Delivery, secrets: Sequence[str]) -> Refusal | None:
@@ -62,7 +65,11 @@ def read(delivery: Delivery, document: Mapping[str, Any]) -> Outcome:
     if not (repositories and ref and after):
         return Refused(Refusal.MALFORMED)
     change = ref_change(ref, before, after)
-    return Ignored("neither branch nor tag") if change is None else Push(repositories, (change,))
+    return (
+        Ignored("neither branch nor tag")
+        if change is None
+        else Push(repositories, (change,), text(document, "default_branch"))
+    )
 
 
 def _parts(delivery: Delivery) -> tuple[list[str], list[str]]:
