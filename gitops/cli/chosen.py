@@ -15,7 +15,7 @@ from gitops.control.revision import Chosen, choose_revision
 from gitops.control.store import load_control
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
-from gitops.pipeline import World
+from gitops.world import World
 
 Refusal = Callable[[str, str], AbstractContextManager[None]]
 """Hears of an overlay at a revision that is refused in the block."""
@@ -49,6 +49,18 @@ def chosen_in(world: World, source: Source, desired: Desired) -> Chosen:
     if source.worktree:
         return Chosen(desired, load_control(world.garden, desired.overlay))
     return choose_revision(world.garden, desired, lambda revision: composed_at(source, desired.overlay.name, revision))
+
+
+def overtaken(world: World, source: Source, desired: Desired) -> str:
+    """Why something else is meant than what was composed earlier; empty where nothing is."""
+    name = desired.overlay.name
+    present = chosen_in(world, source, composed(source, name)).desired.revision
+    if present == desired.revision:
+        return ""
+    return (
+        f"while this run waited for its turn, revision {present[:12]} took the place of {desired.revision[:12]}; "
+        f"`gitops reconcile {name}` rolls it out"
+    )
 
 
 def tell_hold(chosen: Chosen) -> None:

@@ -17,10 +17,10 @@ from gitops.desired.artifact import Artifact
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import InvalidInput, Refused
+from gitops.look import plan as make_plan
 from gitops.notify.comment import Published, mark, marked, publish
 from gitops.notify.forge import Forge, ForgeClient
 from gitops.notify.forges import GitHub
-from gitops.pipeline import plan as make_plan
 from gitops.plan.document import digest
 from gitops.report.plan_comment import plan_comment, problems_comment, refusal_comment
 

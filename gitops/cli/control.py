@@ -29,14 +29,14 @@ from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.errors import Refused
 from gitops.live.garden import check_identity
+from gitops.look import plan as make_plan
 from gitops.manifest import Target
-from gitops.pipeline import World
-from gitops.pipeline import plan as make_plan
 from gitops.plan.document import digest
 from gitops.record.earlier import good_revision, remembered_revision
 from gitops.record.store import load_records
 from gitops.report.words import counted
 from gitops.rollout.approval import approval_of, approved
+from gitops.world import World
 
 _words = click.argument("words", nargs=-1, metavar="[OVERLAY] [SHOOT]")
 

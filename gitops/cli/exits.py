@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -62,6 +63,7 @@ def run(command: Callable[[], int | None], error_code: Exit) -> NoReturn:
 
 def leave_at_once(code: Exit) -> NoReturn:
     """End without waiting for threads whose requests may hang; the interpreter would join them."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(RuntimeError, OSError):  # a signal may have come in the midst of a write
+            stream.flush()
     os._exit(code)

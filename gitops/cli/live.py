@@ -24,7 +24,7 @@ from gitops.cli.options import (
 )
 from gitops.cli.terminal import stdout_style
 from gitops.cli.world import Where
-from gitops.pipeline import plan as make_plan
+from gitops.look import plan as make_plan
 from gitops.plan.changes import Plan
 from gitops.plan.document import digest, plan_document
 from gitops.record.store import load_records

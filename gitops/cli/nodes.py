@@ -32,12 +32,11 @@ from gitops.live.garden import check_identity, observe_garden
 from gitops.live.nodes import observe_node_work
 from gitops.live.placement import observe_scene
 from gitops.live.shoots import observe_shoot
+from gitops.look import plan as make_plan
 from gitops.manifest import Manifest, Target, get
 from gitops.nri.placement.verification import verify as verify_scene
 from gitops.nri.prerequisites.facts import static_cpu_pools
 from gitops.nri.prerequisites.ledger import read_ledger
-from gitops.pipeline import World
-from gitops.pipeline import plan as make_plan
 from gitops.plan.document import digest
 from gitops.plan.observed import Inside
 from gitops.record.store import load_records
@@ -52,6 +51,7 @@ from gitops.report.preflight import ShootPreflight, is_ready, preflight_document
 from gitops.report.status import overlay_status
 from gitops.rollout.preflight import preflight as look_at_nodes
 from gitops.rollout.preflight import remembered
+from gitops.world import World
 
 _POLICIES = ("config.nri/v1alpha1", "BalloonsPolicy")
 _words = click.argument("words", nargs=-1, metavar="[OVERLAY] [SHOOT]")

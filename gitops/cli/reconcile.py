@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 import click
 
-from gitops.cli.chosen import chosen_in, composed, tell_hold
+from gitops.cli.chosen import chosen_in, composed, overtaken, tell_hold
 from gitops.cli.exits import Exit
 from gitops.cli.options import (
     Duration,
@@ -28,7 +28,6 @@ from gitops.cli.world import Where
 from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import Pace, World
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
@@ -38,6 +37,7 @@ from gitops.report.plan_text import plan_text
 from gitops.report.record_text import Garden, record_text
 from gitops.rollout.executor import INTERRUPTED
 from gitops.rollout.rollout import Result, Rollout, RunOutcome
+from gitops.world import Pace, World
 
 _EXITS = {
     RunOutcome.CONVERGED: Exit.OK,
@@ -119,7 +119,7 @@ def reconciled(source: Source, overlay: str | None, where: Where, how: How, choo
                     world,
                     chosen.desired,
                     trigger="command",
-                    pace=how.pace,
+                    pace=replace(how.pace, overtaken=functools.partial(overtaken, world, source, chosen.desired)),
                     observer=Observers(_Terminal(show_progress), told.observer(world.clock)),
                     control=chosen.control,
                 )

@@ -16,9 +16,9 @@ from gitops.kube.retry import Retry
 from gitops.kube.transport import USER_AGENT, Request, Response
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
-from gitops.pipeline import World
 from gitops.sandbox import POLICY_CRDS, Handler, Landscape, Options, UnreachableError, VirtualClock
 from gitops.sandbox import Request as SandboxRequest
+from gitops.world import World
 
 LONGEST_PAUSE = 1.0
 """Real seconds that any jump in time takes at most, so that nobody watches an hour of soak."""

@@ -25,7 +25,6 @@ from gitops.cli.world import Where
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.observer import Observers
-from gitops.pipeline import World
 from gitops.serve.app import api_routes, health_routes, hook_routes, make_app, no_hook_routes
 from gitops.serve.board import Board, guarded
 from gitops.serve.board import routes as board_routes
@@ -43,6 +42,7 @@ from gitops.source.address import is_url
 from gitops.source.git import open_repository
 from gitops.trigger.following import following
 from gitops.trigger.schedule import read_schedule
+from gitops.world import World
 
 log = logging.getLogger("gitops.serve")
 
@@ -95,7 +95,7 @@ def serve(
     with ExitStack() as stack:
         worlds = stack.enter_context(_worlds(where))
         told = stack.enter_context(telling.opened(source.repo, log.warning, worlds.clock, flush=_FLUSH))
-        display = Display(Board(worlds.clock), Metrics(worlds.clock), LastRuns())
+        display = Display(Board(worlds.clock), Metrics(worlds.clock), LastRuns(), not where.sandbox)
         runner = Runner(
             Dispatch(timing, overlays, clock.now(), initial_run=initial_run, queued=display.queued),
             source.commit,

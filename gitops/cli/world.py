@@ -15,7 +15,7 @@ from gitops.kube.cluster import Cluster
 from gitops.kube.kubeconfig import connect, open_garden
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, RUNTIME
-from gitops.pipeline import World
+from gitops.world import World
 
 
 @dataclass(frozen=True)

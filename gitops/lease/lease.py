@@ -72,7 +72,9 @@ class Lease:
         return self._before is None or (written is not None and written < moment.replace(microsecond=0))
 
     @contextmanager
-    def held(self, lock_timeout: timedelta, waiting: Waiting) -> Iterator[None]:
+    def held(
+        self, lock_timeout: timedelta, waiting: Waiting, go_on: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
         """Hold the lease while the block runs.
 
         A holder that shows no sign of life is waited for until its lease has expired. What ends the block early and is
@@ -81,13 +83,14 @@ class Lease:
         Args:
             lock_timeout: how long to wait for a holder that is alive.
             waiting: told who is waited for.
+            go_on: called before each look at the lease; what it raises ends the waiting, and nothing is held.
 
         Raises:
             LeaseHeld: it is alive and did not give the lease back in that time.
             LeaseLost: in place of the block's own, with who holds the lease now.
             ApiError: the lease cannot be read or taken.
         """
-        self._acquire(lock_timeout.total_seconds(), waiting)
+        self._acquire(lock_timeout.total_seconds(), waiting, go_on)
         keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
         keeper.start()
         try:
@@ -102,9 +105,10 @@ class Lease:
         finally:
             self._over.set()
 
-    def _acquire(self, lock_timeout: float, waiting: Waiting) -> None:
+    def _acquire(self, lock_timeout: float, waiting: Waiting, go_on: Callable[[], None]) -> None:
         begun = self._time.now()
         told = ""
+        go_on()
         try:
             self._look()
             while not self._claim():
@@ -113,6 +117,7 @@ class Lease:
                 if self._contest.alive and now - begun >= lock_timeout:
                     raise LeaseHeld(self._taken())
                 self._time.sleep(max(min(self._timing.retry, self._contest.expires_in(now)), 0))
+                go_on()
                 self._look()
         except Forbidden as error:
             ref = self._store.ref

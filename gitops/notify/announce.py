@@ -68,7 +68,7 @@ class Announcements(Observer):
         """One summary, if it tells news."""
         told = summary(run, record, self._link_of(run))
         fails = told["outcome"] in {"Stopped", "Failed"}
-        recovered = run.overlay in self._failing and not fails
+        recovered = run.overlay in self._failing and not fails and record.looked
         news = run.id in self._news
         self._news.discard(run.id)
         state = (record.revision, told["outcome"], *(str(wave["counts"]) for wave in told["waves"]))
@@ -76,7 +76,7 @@ class Announcements(Observer):
         if news or due or recovered:
             took = (record.finished - record.started).total_seconds()
             self._put(run.id, Announcement(run.id, told, summary_text(told, took)))
-        if not fails:
+        if not fails and record.looked:
             self._failing.pop(run.overlay, None)
 
     def failed(self, run: Run, error: GitopsError) -> None:

@@ -18,7 +18,8 @@ from gitops.plan.document import GARDEN_WAVE
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
-from gitops.report.words import counted
+from gitops.record.store import Stored
+from gitops.report.words import counted, short_revision
 from gitops.rollout.registrations_run import RegistrationsResult
 from gitops.rollout.rollout import Result, Rollout, RunOutcome, WaveOutcome, WaveResult, garden_wave_outcome
 from gitops.rollout.step import ShootOutcome
@@ -54,6 +55,8 @@ class _Seen:
     wave: str | None = None
     """The wave that the rollout was in."""
     soaking: bool = False
+    rolled_out: bool = False
+    """Whether the last run that looked at the world found the revision rolled out."""
     said: dict[str, CommitStatus] = field(default_factory=dict)
     """By context."""
 
@@ -62,7 +65,8 @@ class ForgeStatuses(Observer):
     """Says on the forge how runs go: `gitops/<overlay>`, and `gitops/<overlay>/<wave>` for each wave that begins.
 
     A status is put where a state changed: some for a run that writes, and for one that finds everything as declared
-    its outcome only, which the forge holds already if an earlier run of the same commit ended alike.
+    its outcome only, which the forge holds already if an earlier run of the same commit ended alike. None stays pending
+    once a run of another commit begins, but where a process was killed before it could keep a record.
     """
 
     def __init__(self, put: Callable[[CommitStatus], None], target_url: str = "") -> None:
@@ -75,15 +79,33 @@ class ForgeStatuses(Observer):
         self._put = put
         self._target_url = target_url
         self._seen: dict[str, _Seen] = {}
+        self._pending: dict[str, dict[str, CommitStatus]] = {}
+        """By overlay and context, what was said last, where that is no outcome."""
 
     def refused(self, overlay: str, revision: str, error: GitopsError) -> None:
         """A run did not even begin, as what its commit declares is wrong."""
         self._say(_Seen(overlay, revision), "", *_of_error(error))
 
     def began(self, run: Run, desired: Desired) -> None:
-        """Forget an earlier run of the overlay, which may have been broken off."""
+        """Forget an earlier run of the overlay, which may have been broken off; what it left pending has ended."""
         del desired
+        for status in list(self._pending.get(run.overlay, {}).values()):
+            if status.revision != run.revision:
+                self._supersede(run, status.revision, status.context)
         self._seen[run.overlay] = _Seen(run.overlay, run.revision, run.id)
+
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """A commit that an earlier run, perhaps of another process, had to leave is not waited for any more."""
+        if before is None:
+            return
+        last = before.last
+        self._of(run).rolled_out = (last["revision"], last["outcome"]) == (run.revision, RunOutcome.CONVERGED.value)
+        if last["revision"] == run.revision or last["outcome"] != RunOutcome.WAITING.value:
+            return
+        overlay = _context(run.overlay, "")
+        waiting = [wave["name"] for wave in last["waves"] if wave["outcome"] == WaveOutcome.WAITING.value]
+        for context in (overlay, *(_context(run.overlay, wave) for wave in waiting)):
+            self._supersede(run, str(last["revision"]), context)
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """Where something will be written, the overlay is on its way."""
@@ -118,6 +140,11 @@ class ForgeStatuses(Observer):
     def ended(self, run: Run, record: Record) -> None:
         """Every wave that came to something, and the whole."""
         seen = self._of(run)
+        if not record.looked:
+            if not seen.rolled_out:
+                self._say(seen, "", State.PENDING, "Waiting", record.result.message)
+            self._seen.pop(run.overlay, None)
+            return
         for name, state, headline, detail in _waves(record.result):
             self._say(seen, name, state, headline, detail)
         state, word = _RUNS[record.result.outcome]
@@ -126,9 +153,13 @@ class ForgeStatuses(Observer):
         self._seen.pop(run.overlay, None)
 
     def failed(self, run: Run, error: GitopsError) -> None:
-        """The run could not go on; where another one does, that tells of itself."""
+        """The run could not go on, in whatever wave it was; where another one does, that tells of itself."""
         if not isinstance(error, ANOTHER_RUN):
-            self._say(self._of(run), "", *_of_error(error))
+            seen = self._of(run)
+            for wave in sorted(seen.pending):
+                if _context(run.overlay, wave) in self._pending.get(run.overlay, {}):
+                    self._say(seen, wave, *_of_error(error))
+            self._say(seen, "", *_of_error(error))
         self._seen.pop(run.overlay, None)
 
     def _of(self, run: Run) -> _Seen:
@@ -138,12 +169,24 @@ class ForgeStatuses(Observer):
         return seen
 
     def _say(self, seen: _Seen, wave: str, state: State, headline: str, detail: str = "") -> None:
-        context = f"gitops/{seen.overlay}/{wave}" if wave else f"gitops/{seen.overlay}"
-        url = self._target_url.replace("{overlay}", quote(seen.overlay, safe=""))
-        status = CommitStatus(seen.revision, context, state, headline, detail, url)
+        context = _context(seen.overlay, wave)
+        status = CommitStatus(seen.revision, context, state, headline, detail, self._link_of(seen.overlay))
         if seen.said.get(context) != status:
             seen.said[context] = status
+            pending = self._pending.setdefault(seen.overlay, {})
+            pending.pop(context, None)
+            if state is State.PENDING:
+                pending[context] = status
             self._put(status)
+
+    def _supersede(self, run: Run, revision: str, context: str) -> None:
+        """Nobody goes on with a revision: the run is of another one."""
+        self._pending.get(run.overlay, {}).pop(context, None)
+        detail = f"{short_revision(run.revision)} is rolled out instead"
+        self._put(CommitStatus(revision, context, State.ERROR, "Superseded", detail, self._link_of(run.overlay)))
+
+    def _link_of(self, overlay: str) -> str:
+        return self._target_url.replace("{overlay}", quote(overlay, safe=""))
 
 
 class StatusPost:
@@ -190,6 +233,10 @@ def _alike(held: Held, word: str, status: CommitStatus) -> bool:
     """Whether nothing new is said: details, such as times, may differ."""
     headline = CommitStatus("", "", status.state, status.headline).description
     return held.word == word and (held.description == headline or held.description.startswith(f"{headline}:"))
+
+
+def _context(overlay: str, wave: str) -> str:
+    return f"gitops/{overlay}/{wave}" if wave else f"gitops/{overlay}"
 
 
 def _writes(changes: list[Change]) -> bool:

@@ -29,6 +29,11 @@ class Record:
     started: datetime
     finished: datetime
 
+    @property
+    def looked(self) -> bool:
+        """Whether the run looked at the world; if not, as of a suspended overlay, where shoots are is not known."""
+        return bool(self.digest)
+
 
 def record_document(record: Record) -> dict[str, Any]:
     """The record as `reconcile -o json` prints it."""

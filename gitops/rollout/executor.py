@@ -18,6 +18,8 @@ from gitops.rollout.rollout import Result, Rollout, RunOutcome
 
 INTERRUPTED = "interrupted; the next run goes on from here"
 """Why a run ended that somebody interrupted."""
+DEADLINE = "the deadline of this run has come; the next run goes on from here"
+"""Why a run ended that took too long."""
 
 Perform = Callable[[Action], Event]
 """Does one action; may be called from any thread."""
@@ -88,7 +90,7 @@ def _turn(
 def _begin(rollout: Rollout, crew: Crew, now: datetime, deadline: datetime | None) -> datetime | None:
     """Start what is to be done now; until when to wait for answers."""
     if deadline is not None and now >= deadline:
-        rollout.stop(RunOutcome.WAITING, "the deadline of this run has come; the next run goes on from here")
+        rollout.stop(RunOutcome.WAITING, DEADLINE)
     for action in rollout.actions(now):
         crew.start(action)
     times = [] if rollout.ending else [time for time in (rollout.wake_at(), deadline) if time is not None]

@@ -12,7 +12,6 @@ from gitops.control.revision import Chosen
 from gitops.errors import GitopsError
 from gitops.manifest import GARDEN, RUNTIME, Target
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import World
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
@@ -24,6 +23,7 @@ from gitops.serve.last import LastRuns
 from gitops.serve.metrics import Metrics
 from gitops.source.headline import Headline
 from gitops.trigger.queue import Trigger
+from gitops.world import World
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Display:
     board: Board
     metrics: Metrics
     last: LastRuns
+    schedule_in_world: bool = True
+    """Whether the schedule and the runs live in the same time; a landscape of the sandbox has one of its own."""
 
     def observer(self, chosen: Chosen, now: Callable[[], datetime]) -> Observer:
         """Shows one run.
@@ -48,7 +50,7 @@ class Display:
         self.last.keep_only(overlays)
         self.board.keep(overlays)
         self.metrics.keep(overlays)
-        for overlay in overlays:
+        for overlay in overlays if self.schedule_in_world else ():
             self.board.scheduled(overlay, next_at(overlay))
 
     def reads(self, overlay: str, revision: str, headline: Headline) -> None:

@@ -193,7 +193,9 @@ class Metrics(Observer):
         outcome = record.result.outcome
         with self._lock:
             known = self._overlays.setdefault(run.overlay, _Overlay())
-            known.run, known.waves = "", tuple(map(wave_state, record.result.waves))
+            known.run = ""
+            if record.looked:
+                known.waves = tuple(map(wave_state, record.result.waves))
         if record.result.writes and not known.wrote:
             self._wrote(run, known)
         self._writes.labels(run.overlay).inc(record.result.writes)

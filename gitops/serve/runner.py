@@ -15,15 +15,16 @@ from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError, InvalidInput, SourceError
 from gitops.observer import Observer, Observers
-from gitops.pipeline import Pace, World, reconcile
+from gitops.pipeline import reconcile
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
-from gitops.serve.dispatch import Dispatch
+from gitops.serve.dispatch import OVERTAKEN, Dispatch
 from gitops.serve.display import Display
 from gitops.serve.health import Health
 from gitops.serve.interrupt import Interrupt, InterruptibleClock
 from gitops.source.repository import Commit
 from gitops.trigger.queue import Work
+from gitops.world import Pace, World
 
 log = logging.getLogger(__name__)
 
@@ -95,9 +96,9 @@ class Runner:
 
     def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:
         """One run, with everything read afresh."""
-        desired = self._composed(work)
+        head, desired = self._composed(work)
         clock = InterruptibleClock(self.clock, interrupt, self.health.beat)
-        pace = Pace(self.poll, self.deadline, stopping=interrupt.reason)
+        pace = Pace(self.poll, self.deadline, stopping=interrupt.reason, overtaken=lambda: self._overtaken(head))
         with self.world(desired, clock) as opened, self.display.counted(opened) as world:
             chosen = self.choose(world, desired)
             if chosen.hold is not None:
@@ -112,19 +113,24 @@ class Runner:
                 control=chosen.control,
             )
 
-    def _composed(self, work: Work) -> Desired:
-        """What git declares now."""
+    def _composed(self, work: Work) -> tuple[str, Desired]:
+        """The commit that git holds now, and what it declares."""
         with self.commit() as commit:
             self.health.repository(None)
             self.dispatch.found_head(work, commit.revision)
             self.display.reads(work.key, commit.revision, commit.headline)
             try:
-                return compose_whole(commit, work.key, self.clock.now())
+                return commit.revision, compose_whole(commit, work.key, self.clock.now())
             except InvalidInput as error:
                 self.display.not_begun(work.key, commit.revision, error)
                 if self.not_composed is not None:
                     self.not_composed(work.key, commit.revision, error, work.trigger.word)
                 raise
+
+    def _overtaken(self, head: str) -> str:
+        """Why a run that began with this commit is of no use any more; empty where it is."""
+        with self.commit() as commit:
+            return "" if commit.revision == head else OVERTAKEN
 
     def _note_failure(self, work: Work, error: Exception) -> None:
         """Another try only helps where the world may change; what git declares stays wrong until it is pushed again."""

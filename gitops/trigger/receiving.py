@@ -25,15 +25,17 @@ class Forge:
     read: Callable[[Delivery, Mapping[str, Any]], Outcome]
     """What a genuine delivery says, from its headers and its JSON object."""
     ids: tuple[str, ...]
-    """Headers that may hold what tells this delivery from others, best first."""
+    """Headers that may hold the forge's name for a delivery, best first."""
+    proven: Callable[[Delivery], bytes] = lambda delivery: delivery.body
+    """What the signature vouches for; empty where nothing is signed."""
 
 
 FORGES = {
     "github": Forge(github.verify, github.read, github.IDS),
-    "gitlab": Forge(gitlab.verify, gitlab.read, gitlab.IDS),
+    "gitlab": Forge(gitlab.verify, gitlab.read, gitlab.IDS, gitlab.proven),
     "gitea": Forge(gitea.verify, gitea.read, gitea.IDS),
     "bitbucket": Forge(bitbucket.verify, bitbucket.read, bitbucket.IDS),
-    "generic": Forge(generic.verify, generic.read, generic.IDS),
+    "generic": Forge(generic.verify, generic.read, (), generic.proven),
 }
 """By the last part of their path."""
 
@@ -52,6 +54,6 @@ def receive(forge: Forge, delivery: Delivery, secrets: Sequence[str], seen: Repl
     if isinstance(outcome, Refused):
         return outcome
     name = next((delivery.headers[header] for header in forge.ids if delivery.headers.get(header)), "")
-    if not seen.first_time(name, delivery.body, delivery.received):
+    if not seen.first_time(name, forge.proven(delivery), delivery.received):
         return Refused(Refusal.REPLAY)
     return outcome

@@ -13,6 +13,7 @@ from gitops.kube.cluster import Cluster
 from gitops.kube.kubeconfig import open_garden
 from gitops.manifest import GARDEN, Ref, get
 from tests.cli.conftest import Open, Run
+from tests.end_to_end.repository import Repository
 
 REF = Ref(GARDEN, "coordination.k8s.io/v1", "Lease", "garden-dev", "shoot-gitops-dev")
 HOLDER = "elsewhere/7/abcdef01"
@@ -127,4 +128,19 @@ def test_a_run_follows_a_holder_that_is_dead(gitops: Run, place: Place) -> None:
 
     assert done.returncode == 0, done.stderr
     assert f"waiting for {HOLDER}" in done.stderr
+    assert holder(garden) == ""
+
+
+def test_a_run_that_waited_does_not_undo_what_was_pushed_meanwhile(
+    on_terminal: Open, repository: Repository, place: Place
+) -> None:
+    kubeconfig, garden = place
+    with alive(garden):
+        run = on_terminal("reconcile", "--kubeconfig", kubeconfig, "--lock-timeout", "1m")
+        run.wait_for(f"waiting for {HOLDER}")
+        newer = repository.commit("newer")
+    garden.patch(REF, [{"op": "add", "path": "/spec/holderIdentity", "value": ""}])
+
+    assert run.exit_code() == 3
+    assert f"revision {newer[:12]} took the place of" in run.text
     assert holder(garden) == ""

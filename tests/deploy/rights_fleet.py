@@ -20,7 +20,7 @@ from gitops.kube.cluster import Cluster
 from gitops.kube.kubeconfig import open_garden
 from gitops.kube.transport import USER_AGENT, Request, Response
 from gitops.manifest import RUNTIME
-from gitops.pipeline import World
+from gitops.world import World
 from tests.actors import crds
 from tests.actors.gardenlet import Gardenlet
 from tests.actors.installations import Installations

@@ -14,7 +14,7 @@ from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN
-from gitops.pipeline import World
+from gitops.world import World
 from tests.actors import crds
 from tests.actors.gardenlet import Gardenlet
 from tests.actors.policy_agents import PolicyAgents, accept, refuse

@@ -19,11 +19,13 @@ from gitops.desired.artifact import Artifact
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.lease.leasing import Leasing
+from gitops.look import plan
 from gitops.observer import Observer
-from gitops.pipeline import Pace, World, plan, reconcile
+from gitops.pipeline import reconcile
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
 from gitops.source.repository import open_artifact
+from gitops.world import Pace, World
 from tests.control_plane.client import Client
 from tests.end_to_end.repository import TYPE, Repository
 from tests.end_to_end.requests import Requests

@@ -22,8 +22,9 @@ from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
 from gitops.live.access import ClosableTransport, ShootAccess
 from gitops.manifest import GARDEN
-from gitops.pipeline import Pace, World, reconcile
+from gitops.pipeline import reconcile
 from gitops.source.repository import open_artifact
+from gitops.world import Pace, World
 
 
 class _Deadly:

@@ -16,8 +16,8 @@ from gitops.kube.retry import Retry
 from gitops.lease.leasing import Leasing
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
-from gitops.pipeline import World
 from gitops.sandbox import POLICY_CRDS, Handler, Landscape, NodeFault, Options, Pace, Request, RequestFault
+from gitops.world import World
 from tests.control_plane.client import JSON, USER_AGENT, Answer, Client
 from tests.end_to_end.fleet import FOREIGN, NAMES, RESOURCES, Fleet
 from tests.end_to_end.repository import SUCCESSOR, TYPE

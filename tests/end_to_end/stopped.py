@@ -22,8 +22,9 @@ from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN
-from gitops.pipeline import Pace, World, reconcile
+from gitops.pipeline import reconcile
 from gitops.source.repository import open_artifact
+from gitops.world import Pace, World
 from tests.end_to_end.requests import Requests
 
 TIMING = Timing(duration=5, deadline=3, interval=0.5, retry=0.2)

@@ -12,7 +12,7 @@ from gitops.control.control import Control, Hold, Suspension
 from gitops.control.store import change_control, load_control
 from gitops.errors import Refused
 from gitops.kube.transport import Request
-from gitops.pipeline import plan
+from gitops.look import plan
 from gitops.plan.document import digest
 from gitops.rollout.approval import approval_of, approved
 from gitops.rollout.rollout import RunOutcome, WaveOutcome
@@ -264,7 +264,8 @@ def test_a_rollback_holds_until_git_moves_on(fleet: Fleet) -> None:
 
 
 def test_a_revision_that_was_rolled_back_is_refused_whoever_asks_for_it(fleet: Fleet) -> None:
-    from gitops.pipeline import Pace, reconcile  # noqa: PLC0415 - what the fleet does, without the choice
+    from gitops.pipeline import reconcile  # noqa: PLC0415 - what the fleet does, without the choice
+    from gitops.world import Pace  # noqa: PLC0415 - what the fleet does, without the choice
 
     fleet.reconcile()
     desired = fleet.composed()

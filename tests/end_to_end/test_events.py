@@ -7,9 +7,10 @@ from typing import Any
 
 from gitops.desired.whole import compose_whole
 from gitops.notify.events import ShootEvents
-from gitops.pipeline import Pace, reconcile
+from gitops.pipeline import reconcile
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
+from gitops.world import Pace
 from tests.end_to_end.fleet import NAMES, NOW, Fleet
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests

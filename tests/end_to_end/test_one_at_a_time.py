@@ -7,32 +7,41 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from gitops.control.control import Control, Hold, Suspension
+from gitops.control.store import change_control
 from gitops.desired.whole import compose_whole
-from gitops.errors import GitopsError, LeaseHeld, LeaseLost
+from gitops.errors import GitopsError, LeaseHeld, LeaseLost, Refused
 from gitops.kube.transport import Request
 from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
 from gitops.observer import Observer, Run
-from gitops.pipeline import Pace, reconcile
+from gitops.pipeline import reconcile
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
+from gitops.world import Pace
 from tests.end_to_end.control_plane_fleet import ControlPlaneFleet
 from tests.end_to_end.fleet import NAMES, NOW, POLICIES, Fleet
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
+from tests.end_to_end.sandbox_fleet import SandboxFleet
 from tests.end_to_end.stopped import SkewedClock
 
 LIVELY = Leasing(Timing(duration=20, deadline=12, interval=0.2, retry=0.05))
 """So that nobody has to wait long to see that a holder is alive."""
+
+
+PROMPT = Pace()
+PATIENT = Pace(lock_timeout=timedelta(minutes=1))
+THEN = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
 
 class Told(Observer):
@@ -69,7 +78,7 @@ def go(
     requests: Requests | None = None,
     told: Observer | None = None,
     *,
-    lock_timeout: timedelta = timedelta(0),
+    pace: Pace = PROMPT,
     skew: timedelta | None = None,
 ) -> Record:
     """One run, as any process would make it."""
@@ -78,9 +87,8 @@ def go(
         if skew is not None:
             clock = SkewedClock(skew)
             world = replace(usual, clock=clock, leasing=replace(usual.leasing, wall=clock.now))
-        pace = Pace(fleet.poll, None, lock_timeout)
         desired = compose_whole(artifact, "dev", NOW)
-        return reconcile(world, desired, trigger="command", pace=pace, observer=told)
+        return reconcile(world, desired, trigger="command", pace=replace(pace, poll=fleet.poll), observer=told)
 
 
 def lease_path(fleet: Fleet) -> str:
@@ -91,7 +99,7 @@ def test_two_crons_a_webhook_and_a_person_at_once_write_as_one(lively: Fleet) ->
     requests = [Requests() for _ in range(4)]
 
     with ThreadPoolExecutor(4) as pool:
-        records = list(pool.map(lambda r: go(lively, r, lock_timeout=timedelta(minutes=1)), requests))
+        records = list(pool.map(lambda r: go(lively, r, pace=PATIENT), requests))
 
     assert {record.result.outcome for record in records} == {RunOutcome.CONVERGED}
     shoots = [f"PATCH {lively.shoot_path(name)}" for name in NAMES]
@@ -138,6 +146,130 @@ def test_a_run_looks_again_when_another_one_was_at_work_since_it_looked(lively: 
     assert [r.result.outcome for r in (*other, record)] == [RunOutcome.CONVERGED] * 2
     assert [planned.plan.pending for planned in told.plans] == [True, False]
     assert requests.writes == []
+
+
+class InBetween:
+    """Something that happens once a run has looked, and wants the lease for the first time."""
+
+    def __init__(self, fleet: Fleet, happens: Callable[[], object]) -> None:
+        self._path = lease_path(fleet)
+        self._happens: list[Callable[[], object]] = [happens]
+
+    def __call__(self, request: Request) -> None:
+        if request.path == self._path and self._happens:
+            self._happens.pop()()
+
+
+def ask(fleet: Fleet, change: Callable[[Control], Control]) -> None:
+    with fleet.world(Requests()) as world:
+        change_control(world.garden, fleet.composed().overlay, change)
+
+
+@pytest.mark.parametrize("idle", [False, True], ids=["with-something-to-write", "with-a-record-to-write"])
+def test_a_run_that_was_not_alone_hears_of_a_suspension_before_it_does_anything(lively: Fleet, *, idle: bool) -> None:
+    if idle:
+        go(lively)
+        lively.repository.commit("nothing that matters")
+    told = Told()
+
+    def come_in_between() -> None:
+        if idle:
+            lively.repository.commit("nothing that matters either")
+        go(lively)
+        ask(lively, lambda control: control.suspended(Suspension("jane", THEN), None))
+
+    requests = Requests(before=InBetween(lively, come_in_between))
+    record = go(lively, requests, told)
+
+    assert record.result.outcome is RunOutcome.WAITING
+    assert "suspended by jane" in record.result.message
+    assert requests.writes == []
+    assert len(told.plans) == 1
+    assert lively.client.get(lease_path(lively))["spec"]["holderIdentity"] == ""
+
+
+def test_a_run_that_was_not_alone_hears_of_a_rollback_before_it_does_anything(lively: Fleet) -> None:
+    present = lively.composed().revision
+
+    def come_in_between() -> None:
+        go(lively)
+        ask(lively, lambda control: control.held(Hold(present, "1" * 40, "jane", THEN)))
+
+    requests = Requests(before=InBetween(lively, come_in_between))
+    with pytest.raises(Refused, match="which jane rolled back"):
+        go(lively, requests)
+
+    assert requests.writes == []
+    assert lively.client.get(lease_path(lively))["spec"]["holderIdentity"] == ""
+
+
+def test_a_run_with_nothing_but_a_record_to_write_does_not_tell_what_is_no_longer_so(lively: Fleet) -> None:
+    """Between its look and its turn, another run rolled out something else."""
+    go(lively)
+    lively.repository.commit("nothing that matters")
+    told = Told()
+
+    def come_in_between() -> None:
+        lively.repository.policy("default", **balloons("2"))
+        lively.repository.commit("something that does")
+        go(lively)
+
+    go(lively, Requests(before=InBetween(lively, come_in_between)), told)
+
+    assert [planned.plan.pending for planned in told.plans] == [False, True]
+
+
+def test_a_run_that_was_overtaken_while_it_waited_undoes_nothing(lively: Fleet) -> None:
+    def come_in_between() -> None:
+        lively.repository.policy("default", **balloons("2"))
+        lively.repository.commit("newer")
+        go(lively)
+
+    requests = Requests(before=InBetween(lively, come_in_between))
+    record = go(lively, requests, pace=Pace(overtaken=lambda: "git has moved on"))
+
+    assert (record.result.outcome, record.result.message) == (RunOutcome.WAITING, "git has moved on")
+    assert requests.writes == []
+    assert lively.policies("two")["default"]["spec"]["reservedResources"] == {"cpu": "2"}
+
+
+def test_a_run_that_waits_for_a_dead_one_ends_when_it_is_asked_to(lively: Fleet) -> None:
+    spec = {"holderIdentity": "dead/1/x", "leaseDurationSeconds": 3600}
+    go(lively)
+    lively.client.merge_patch(lease_path(lively), {"spec": spec})
+    lively.repository.policy("default", **balloons("2"))
+    lively.repository.commit()
+    told = Told()
+    requests = Requests()
+
+    record = go(lively, requests, told, pace=Pace(stopping=lambda: "shutting down" if told.waited_for else ""))
+
+    assert (record.result.outcome, record.result.message) == (RunOutcome.WAITING, "shutting down")
+    assert [holder.partition(" ")[0] for holder in told.waited_for] == ["dead/1/x"]
+    assert requests.writes == requests.lease_writes == []
+    assert told.errors == []
+
+
+def test_a_deadline_ends_the_waiting_for_another_run_too(sandbox_fleet: SandboxFleet) -> None:
+    with sandbox_fleet.alive():
+        sandbox_fleet.leasing = LIVELY
+        go(sandbox_fleet)
+        spec = {"holderIdentity": "dead/1/x", "leaseDurationSeconds": 3600}
+        sandbox_fleet.client.merge_patch(lease_path(sandbox_fleet), {"spec": spec})
+        sandbox_fleet.repository.policy("default", **balloons("2"))
+        sandbox_fleet.repository.commit()
+
+        class Late(Observer):
+            """Time passes as soon as the run waits."""
+
+            def waiting(self, run: Run, holder: str) -> None:
+                del run, holder
+                sandbox_fleet.clock.sleep(61)
+
+        record = go(sandbox_fleet, told=Late(), pace=Pace(deadline=timedelta(minutes=1)))
+
+    assert record.result.outcome is RunOutcome.WAITING
+    assert "deadline" in record.result.message
 
 
 def test_a_run_that_was_alone_looks_once(fleet: Fleet) -> None:

@@ -20,9 +20,10 @@ from gitops.errors import Refused
 from gitops.kube.cluster import Cluster
 from gitops.kube.kubeconfig import open_garden
 from gitops.kube.transport import Request
+from gitops.look import plan
 from gitops.manifest import RUNTIME
-from gitops.pipeline import World, plan
 from gitops.rollout.rollout import RunOutcome, WaveOutcome
+from gitops.world import World
 from tests.actors import crds
 from tests.actors.installations import Installations
 from tests.actors.operator import EXTENSIONS, Operator

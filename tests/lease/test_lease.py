@@ -39,6 +39,24 @@ def test_a_lease_is_taken_and_given_back() -> None:
     assert [request.method for request in garden.requests.sent if request.path != PATH] == ["POST"], "no LIST of all"
 
 
+def test_who_waits_may_change_its_mind_and_then_holds_nothing() -> None:
+    garden = LeaseGarden()
+    with pytest.raises(KeyboardInterrupt), garden.lease("host/1").held(NO_WAIT, nobody):
+        raise KeyboardInterrupt
+    told: list[str] = []
+    begun = garden.time.now()
+
+    def enough() -> None:
+        if garden.time.now() - begun > 7:
+            raise Refused("enough")
+
+    with pytest.raises(Refused, match="enough"), garden.lease("host/2").held(NO_WAIT, told.append, enough):
+        raise AssertionError
+
+    assert garden.time.now() - begun == 8
+    assert garden.stored()["spec"]["holderIdentity"].startswith("host/1")
+
+
 def test_nothing_is_allowed_before_a_lease_is_held() -> None:
     with pytest.raises(LeaseLost, match="never took it"):
         LeaseGarden().lease("host/1").check()

@@ -4,24 +4,49 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
+from gitops.desired.compose import Desired
 from gitops.errors import GitopsError, Violation
 from gitops.kube.cluster import Cluster
 from gitops.manifest import Manifest, Target
-from gitops.observer import Observer, Run
+from gitops.observer import Observer, Observers, Run
 from gitops.plan.observed import NO_REGISTRATIONS, Observed, Unobserved
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, make_plan
 from gitops.record.record import Record, record_document
 from gitops.record.store import Stored, tells_news
-from gitops.rollout.rollout import Rollout, RunOutcome
+from gitops.rollout.rollout import Rollout, RunOutcome, not_begun
 from tests.report.plans import DIGEST
 from tests.report.rollouts import SUCCEEDED, Landscape, desired_of, operation, overlay_of
 
 WORKING = (operation("Processing", 50), SUCCEEDED)
 BROKEN = (operation("Failed", 50, "the machines are gone"),)
 SIZES = {"canary": 1, "fleet": 2}
+
+
+class _BrokenOffError(Exception):
+    pass
+
+
+class _BreaksOff(Observers):
+    """Breaks a run off when it has moved for the second time."""
+
+    def __init__(self, observer: Observer) -> None:
+        super().__init__(observer)
+        self._moves = 0
+
+    def began(self, run: Run, desired: Desired) -> None:
+        super().began(run, desired)
+        self.last = run
+
+    def moved(self, run: Run, rollout: Rollout) -> None:
+        super().moved(run, rollout)
+        self._moves += 1
+        if self._moves == 3:
+            raise _BrokenOffError
 
 
 class Runs:
@@ -57,6 +82,24 @@ class Runs:
     def fail(self, observer: Observer, error: GitopsError) -> None:
         """A run that cannot look at the world."""
         observer.failed(self.began(observer), error)
+
+    def push(self, revision: str) -> None:
+        """Git moves on to another commit, which declares the same."""
+        self.desired = replace(self.desired, revision=revision)
+
+    def suspended(self, observer: Observer) -> None:
+        """A run of an overlay that is suspended."""
+        run = self.began(observer)
+        observer.remembered(run, self.before)
+        result = not_begun(self.desired, RunOutcome.WAITING, "the overlay is suspended by ada")
+        observer.ended(run, Record(run.overlay, run.revision, "", run.trigger, result, run.started, run.started))
+
+    def break_off(self, observer: Observer, error: GitopsError) -> None:
+        """A run that cannot go on in the midst of its rollout."""
+        broken = _BreaksOff(observer)
+        with suppress(_BrokenOffError):
+            self.run(broken)
+        observer.failed(broken.last, error)
 
     def run(
         self,

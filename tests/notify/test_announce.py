@@ -105,6 +105,18 @@ def test_a_failure_that_goes_on_is_told_once_an_hour_and_its_end_is_told() -> No
     assert heard.outcomes == ["Converged", "Failed", "Failed", "Failed", "Converged"]
 
 
+def test_a_suspended_run_is_no_recovery() -> None:
+    told: list[Announcement] = []
+    runs = Runs({"garden-local/canary": BROKEN})
+    announcements = Announcements(lambda _, announcement: told.append(announcement), runs.landscape)
+    runs.run(announcements)
+    assert len(told) == 1
+
+    runs.suspended(announcements)
+
+    assert len(told) == 1
+
+
 def test_another_process_tells_a_failure_again() -> None:
     runs = Runs({**DRIFTED, "garden-local/canary": BROKEN})
     runs.run(Heard(runs).observer)

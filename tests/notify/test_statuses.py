@@ -22,6 +22,7 @@ from tests.report.plans import REVISION
 
 DRIFTED = {"garden-local/canary": WORKING, "garden-local/fleet-00": WORKING, "garden-local/fleet-01": WORKING}
 LONG = 10.0
+NEWER = "fedcba9876543210" * 2 + "fedcba98"
 
 
 def said(runs: Runs, *, stop_after: int | None = None, repeat: int = 1) -> list[tuple[str, str, str]]:
@@ -97,6 +98,69 @@ def test_a_run_that_cannot_go_on_is_told(error: Unreachable | InvalidInput, stat
 
     assert [(status.context, status.state.value) for status in statuses] == [("gitops/dev", state)]
     assert statuses[0].description.startswith(text)
+
+
+def test_a_run_that_breaks_off_leaves_no_wave_pending() -> None:
+    statuses: list[CommitStatus] = []
+    Runs(DRIFTED).break_off(ForgeStatuses(statuses.append), Unreachable("no answer", request="GET /x"))
+
+    assert ("gitops/dev/canary", State.PENDING) in [(status.context, status.state) for status in statuses]
+    assert _last(statuses) == {"gitops/dev": State.ERROR, "gitops/dev/canary": State.ERROR}
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["the same process", "another process"])
+def test_a_commit_that_another_overtook_is_not_pending_for_ever(*, restarted: bool) -> None:
+    statuses: list[CommitStatus] = []
+    runs, observer = Runs(DRIFTED), ForgeStatuses(statuses.append)
+    runs.run(observer, stop_after=3)
+    assert set(_last(statuses).values()) == {State.PENDING}
+
+    _later(runs).run(ForgeStatuses(statuses.append) if restarted else observer)
+
+    assert set(_last(statuses, NEWER).values()) == {State.SUCCESS}
+    assert set(_last(statuses).values()) == {State.ERROR}
+    assert {s.description for s in statuses if s.state is State.ERROR} == {
+        f"Superseded: {NEWER[:12]} is rolled out instead"
+    }
+
+
+def test_where_another_run_was_at_work_nothing_stays_pending_after_the_next_commit() -> None:
+    statuses: list[CommitStatus] = []
+    runs, observer = Runs(DRIFTED), ForgeStatuses(statuses.append)
+    runs.break_off(observer, LeaseLost("another run may be at work"))
+    assert set(_last(statuses).values()) == {State.PENDING}
+
+    _later(runs).run(observer)
+
+    assert set(_last(statuses).values()) == {State.ERROR}
+
+
+def test_a_suspension_takes_no_success_back_and_lets_a_new_commit_wait() -> None:
+    statuses: list[CommitStatus] = []
+    runs, observer = Runs(), ForgeStatuses(statuses.append)
+    runs.run(observer)
+    before = len(statuses)
+    runs.suspended(observer)
+    assert len(statuses) == before
+
+    runs.push(NEWER)
+    runs.suspended(observer)
+
+    assert [(status.context, status.state.value, status.description) for status in statuses[before:]] == [
+        ("gitops/dev", "pending", "Waiting: the overlay is suspended by ada")
+    ]
+
+
+def _later(before: Runs) -> Runs:
+    """Runs of the next commit, which everything is as declared by."""
+    runs = Runs()
+    runs.before = before.before
+    runs.push(NEWER)
+    return runs
+
+
+def _last(statuses: list[CommitStatus], revision: str = REVISION) -> dict[str, State]:
+    return {status.context: status.state for status in statuses if status.revision == revision}
 
 
 def test_a_plan_that_is_refused_is_told_and_never_pending() -> None:

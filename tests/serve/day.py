@@ -16,7 +16,6 @@ from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError
 from gitops.observer import Observer, Observers, Run
-from gitops.pipeline import World
 from gitops.record.record import Record
 from gitops.rollout.rollout import Rollout
 from gitops.serve.board import Board
@@ -29,6 +28,7 @@ from gitops.serve.metrics import Metrics
 from gitops.serve.runner import Runner
 from gitops.source.repository import open_artifact
 from gitops.trigger.schedule import read_schedule
+from gitops.world import World
 from tests.end_to_end.requests import Requests
 from tests.end_to_end.sandbox_fleet import SandboxFleet
 

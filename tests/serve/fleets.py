@@ -17,7 +17,7 @@ from gitops.plan.observed import NO_REGISTRATIONS, Inside, NodeWork, Observed
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, make_plan
 from gitops.record.record import Record
-from gitops.rollout.rollout import Rollout
+from gitops.rollout.rollout import Rollout, RunOutcome, not_begun
 from tests.report.plans import REVISION
 from tests.report.rollouts import NOON, SUCCEEDED, Landscape, desired_of, operation, overlay_of
 
@@ -113,6 +113,12 @@ class Fleet:
         )
         observer.ended(self.run, record)
         return record
+
+    def suspended(self, observer: Observer, message: str) -> None:
+        """A run of an overlay that is suspended."""
+        result, run = not_begun(self.desired, RunOutcome.WAITING, message), self.run
+        observer.began(run, self.desired)
+        observer.ended(run, Record(run.overlay, run.revision, "", run.trigger, result, run.started, run.started))
 
     @contextmanager
     def under_way(self, observer: Observer, turns: int) -> Iterator[None]:

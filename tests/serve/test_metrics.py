@@ -67,6 +67,18 @@ def test_a_run_that_only_waits_for_others_leaves_the_word_to_what_it_found() -> 
     assert value(told, "gitops_time_to_first_write_seconds_count", overlay="dev") is None
 
 
+def test_a_suspended_run_leaves_shoots_as_they_were_counted() -> None:
+    metrics = Metrics(StoppedClock())
+    fleet = Fleet("dev", {"all": 3})
+    fleet.rollout(metrics)
+    labels = {"overlay": "dev", "wave": "all", "outcome": "Converged"}
+    before = metrics.registry.get_sample_value("gitops_shoots", labels)
+
+    fleet.suspended(metrics, "the overlay is suspended by ada")
+
+    assert metrics.registry.get_sample_value("gitops_shoots", labels) == before == 3
+
+
 def test_while_a_run_goes_on_its_shoots_are_counted_where_they_are() -> None:
     told = metrics()
     with Fleet("dev", {"canary": 1, "fleet": 3}, at_once=2).under_way(told, 8):

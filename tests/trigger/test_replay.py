@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -26,6 +27,23 @@ def test_another_name_for_the_same_body_is_a_replay_as_names_are_not_signed() ->
     renamed = sample.delivery(headers={**sample.signed(), "X-GitHub-Delivery": "another"})
 
     assert receive(FORGES["github"], renamed, SECRETS, seen) == Refused(Refusal.REPLAY)
+
+
+@pytest.mark.parametrize("name", ["generic", "gitlab, token", "gitlab, signing token"])
+def test_a_branch_that_goes_to_and_fro_is_told_each_time(name: str) -> None:
+    seen, sample = ReplayWindow(), SAMPLES[name]
+    forge = FORGES[sample.forge]
+    again = replace(sample, sent=NOW + timedelta(seconds=1), headers=_named_anew(sample.headers))
+
+    first, second = (receive(forge, told.delivery(), SECRETS, seen) for told in (sample, again))
+
+    assert sample.body == again.body
+    assert isinstance(first, Push)
+    assert isinstance(second, Push)
+
+
+def _named_anew(headers: dict[str, str]) -> dict[str, str]:
+    return {key: "another" if key.lower().endswith(("uuid", "webhook-id")) else value for key, value in headers.items()}
 
 
 def test_what_was_refused_may_be_delivered_again() -> None:

@@ -89,6 +89,8 @@ class Board(Observer):
         self._lock = threading.RLock()
         self._entries: dict[str, _Entry] = {}
         self._version = 0
+        self._departed = 0
+        """The version at which an overlay was forgotten last."""
         self._closed = threading.Event()
 
     # What runs tell.
@@ -133,6 +135,10 @@ class Board(Observer):
         """It came to its end."""
         document = record_document(record)
         entry = self._entry(run.overlay)
+        if not record.looked:
+            with self._lock:
+                self._show(entry, run=None, trouble=None, last=last_run(document))
+            return
         self._explain_rest(entry)
         with self._lock:
             before, entry.last, entry.progress = entry.last, document, None
@@ -218,6 +224,7 @@ class Board(Observer):
             for name in self._entries.keys() - set(overlays):
                 del self._entries[name]
                 self._version += 1
+                self._departed = self._version
 
     def close(self) -> None:
         """End every stream of events: the process shuts down."""
@@ -237,6 +244,14 @@ class Board(Observer):
                 return self._version
             entry = self._entries.get(overlay)
             return 0 if entry is None else max(entry.view.version, entry.moved)
+
+    def shown_version(self, overlay: str | None = None) -> int:
+        """The version of what a page would show now, which may be a moment behind `version`."""
+        with self._lock:
+            if overlay is None:
+                return max((self._departed, *(view.version for view in self.fleet())))
+            entry = self._entries.get(overlay)
+            return 0 if entry is None else self._view(entry).version
 
     def overlay(self, name: str) -> OverlayView | None:
         """One overlay; None where nothing was ever heard of it."""

@@ -56,14 +56,7 @@ class Streams:
             return PlainTextResponse("no such overlay\n", 404)
         if self._board.closed or self.open >= self._most:
             return PlainTextResponse("too many streams\n", 503, headers={"Retry-After": "30"})
-        return _Stream(self, lambda: self._version(overlay))
-
-    def _version(self, overlay: str | None) -> int:
-        """Of what a page would show now, which may be a moment behind what is known."""
-        if overlay is None:
-            return max((view.version for view in self._board.fleet()), default=0)
-        view = self._board.overlay(overlay)
-        return 0 if view is None else view.version
+        return _Stream(self, lambda: self._board.shown_version(overlay))
 
     @property
     def pace(self) -> Pace:

@@ -93,8 +93,8 @@ class _Pages:
 
     def fleet(self, request: Request) -> Response:
         """Every overlay, wave by wave."""
+        version = self._board.shown_version()  # before the views, so that a page is never older than it says
         views = self._board.fleet()
-        version = max((view.version for view in views), default=0)
         return self._page(request, "fleet.html", views=views, version=version, events=_urls(request).events())
 
     def overlay(self, request: Request) -> Response:

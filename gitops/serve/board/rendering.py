@@ -77,7 +77,7 @@ SIGNS: Mapping[str, Sign] = {
     ShootOutcome.CONVERGED.value: Sign("✓", "converged", "good"),
     WaveOutcome.PASSED.value: Sign("✓", "passed", "good"),
     ShootOutcome.WAITING.value: Sign("◷", "waiting", "wait"),
-    ShootOutcome.DEFERRED.value: Sign("⏾", "deferred", "wait"),
+    ShootOutcome.DEFERRED.value: Sign("◌", "deferred", "wait"),
     ShootOutcome.QUARANTINED.value: Sign("⚠", "quarantined", "bad"),
     ShootOutcome.FAILED.value: Sign("✕", "failed", "bad"),
     RunOutcome.STOPPED.value: Sign("✕", "stopped", "bad"),

@@ -22,8 +22,6 @@ from gitops.trigger.push import Delivery, Ignored, Outcome, Push, Refusal, Refus
 from gitops.trigger.webhook.fields import items, text
 from gitops.trigger.webhook.signatures import hex_holds, is_fresh
 
-IDS = ()
-"""Its signature, and so its body with its time, is all that tells one delivery from another."""
 HEADER = "X-Gitops-Signature"
 
 
@@ -40,15 +38,19 @@ def body_of(repositories: Sequence[str], ref: str, before: str, after: str) -> b
 
 def verify(delivery: Delivery, secrets: Sequence[str]) -> Refusal | None:
     """None when it was signed with one of the secrets just now."""
-    parts = [part.strip().partition("=") for part in delivery.headers.get(HEADER.lower(), "").split(",")[:8]]
-    timestamps = [value for key, _, value in parts if key == "t"]
-    signatures = [value for key, _, value in parts if key == "v1"]
+    timestamps, signatures = _parts(delivery)
     if len(timestamps) != 1:
         return Refusal.SIGNATURE
     signed = _signed(timestamps[0], delivery.body)
     if not any([hex_holds(signature, signed, secrets) for signature in signatures]):  # noqa: C419 - all, always
         return Refusal.SIGNATURE
     return None if is_fresh(timestamps[0], delivery.received) else Refusal.STALE
+
+
+def proven(delivery: Delivery) -> bytes:
+    """The body with its time: branches go to and fro, and such pushes differ in nothing else."""
+    timestamps, _ = _parts(delivery)
+    return _signed(timestamps[0], delivery.body)
 
 
 def read(delivery: Delivery, document: Mapping[str, Any]) -> Outcome:
@@ -61,6 +63,12 @@ def read(delivery: Delivery, document: Mapping[str, Any]) -> Outcome:
         return Refused(Refusal.MALFORMED)
     change = ref_change(ref, before, after)
     return Ignored("neither branch nor tag") if change is None else Push(repositories, (change,))
+
+
+def _parts(delivery: Delivery) -> tuple[list[str], list[str]]:
+    """The timestamps and the signatures of a header, of which only so many are looked at."""
+    parts = [part.strip().partition("=") for part in delivery.headers.get(HEADER.lower(), "").split(",")[:8]]
+    return [value for key, _, value in parts if key == "t"], [value for key, _, value in parts if key == "v1"]
 
 
 def _signed(timestamp: str, body: bytes) -> bytes:

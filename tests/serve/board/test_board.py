@@ -242,6 +242,22 @@ def test_a_record_that_was_too_long_leaves_out_what_converged() -> None:
     assert "Converged shoots are left out of the record" in page
 
 
+def test_a_suspended_run_says_so_and_leaves_shoots_where_they_are() -> None:
+    board = Board(StoppedClock())
+    fleet = Fleet("dev", {"canary": 1, "rest": 2})
+    fleet.rollout(board)
+    before = board.overlay("dev")
+
+    fleet.suspended(board, "the overlay is suspended by ada")
+
+    view = board.overlay("dev")
+    assert view is not None
+    assert before is not None
+    assert (view.waves, view.known, view.history) == (before.waves, before.known, before.history)
+    assert view.last is not None
+    assert (view.run, view.state, view.last.message) == (None, "Waiting", "the overlay is suspended by ada")
+
+
 def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:
     board = a_board()
     board.failed_before("dev", REVISION, ValueError("overlays/dev/overlay.yaml:3: no such key"))

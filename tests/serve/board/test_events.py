@@ -111,6 +111,22 @@ async def test_a_stream_says_at_once_which_version_there_is_and_then_each_change
 
 
 @pytest.mark.anyio
+async def test_an_overlay_that_is_gone_is_news_for_the_fleet() -> None:
+    board = Board(StoppedClock())
+    for name in ("dev", "prod"):
+        Fleet(name, {"all": 1}).rollout(board)
+    reader = Reader(app(board)[0], "/events")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(reader.run)
+        await reader.until(lambda: bool(reader.versions))
+        board.keep(["dev"])
+        await reader.until(lambda: len(reader.versions) == 2)
+        reader.leave()
+
+    assert reader.versions[1] > reader.versions[0]
+
+
+@pytest.mark.anyio
 async def test_many_changes_are_few_events() -> None:
     board = a_board()
     reader = Reader(app(board)[0])
