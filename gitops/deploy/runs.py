@@ -63,7 +63,7 @@ def deployment(overlays: Sequence[Desired], settings: Settings) -> Printed:
     secrets["webhook"] = settings.secrets.webhook
     names = [desired.overlay.name for desired in overlays]
     arguments = ["serve", *names, *reach, "--listen", f"0.0.0.0:{PORT}", "--grace-period", f"{GRACE - 5}s"]
-    arguments += ["--webhook-secret-file", secret_file("webhook", "secret")]
+    arguments += ["--log-format", "json", "--webhook-secret-file", secret_file("webhook", "secret")]
     if settings.secrets.dashboard_token:
         secrets["dashboard"] = settings.secrets.dashboard_token
         arguments += ["--dashboard-token-file", secret_file("dashboard", "token")]
