@@ -38,7 +38,7 @@ from tests.end_to_end.requests import Requests
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(180)]
 
-_SECONDS = 10.0
+_SECONDS = 30.0
 _METHODS = {"list": "GET", "get": "GET", "create": "POST", "update": "PUT", "patch": "PATCH"}
 
 
