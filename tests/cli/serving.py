@@ -8,6 +8,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic, sleep
@@ -77,7 +78,12 @@ def serving(process: subprocess.Popen[str]) -> Serving:
     assert process.stdout is not None
     assert process.stderr is not None
     stderr, found = process.stderr, Serving(process, "")
-    threading.Thread(target=lambda: found.log.extend(stderr), daemon=True).start()
+
+    def read_along() -> None:
+        with suppress(ValueError):  # the pipe is closed at the end of a test, maybe between two lines
+            found.log.extend(stderr)
+
+    threading.Thread(target=read_along, daemon=True).start()
     line = process.stdout.readline()
     assert line.startswith("gitops serve listens at "), (line, found.log)
     found.url = line.split()[-1]

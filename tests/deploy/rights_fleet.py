@@ -39,9 +39,9 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _EXTENSION_CRD = Path(__file__).parent.parent / "data" / "crds" / "operator.gardener.cloud_extensions.yaml"
 
 
-def printed() -> tuple[Printed, ...]:
+def printed(settings: Settings = SETTINGS) -> tuple[Printed, ...]:
     """Manifests of the overlay."""
-    return manifests([composed(documents("v1", "default", "group.spare"))], SETTINGS)
+    return manifests([composed(documents("v1", "default", "group.spare"))], settings)
 
 
 def role_path(role: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import pytest
 
 from gitops.clock import SystemClock
 from gitops.deploy.printed import Part
+from gitops.deploy.settings import Mode, Secrets
 from gitops.errors import Forbidden
 from gitops.kube.transport import Request
 from gitops.notify.events import ShootEvents, Standing, event_of, write_event
@@ -26,6 +27,7 @@ from gitops.observer import Run
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
 from gitops.rollout.step import ShootOutcome
+from tests.cli.serving import serving
 from tests.control_plane.audit import Asked
 from tests.control_plane.garden import Garden
 from tests.control_plane.landscape import Landscape
@@ -36,7 +38,7 @@ from tests.end_to_end.requests import Requests
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(180)]
 
-_SECONDS = 10.0
+_SECONDS = 30.0
 _METHODS = {"list": "GET", "get": "GET", "create": "POST", "update": "PUT", "patch": "PATCH"}
 
 
@@ -137,27 +139,71 @@ def test_the_printed_rights_are_enough_for_everything(rolled: Rolled) -> None:
 
 def test_the_command_of_the_job_runs_as_printed(rolled: Rolled, tmp_path: Path) -> None:
     (job,) = [each.manifest["spec"]["jobTemplate"] for each in printed() if each.manifest["kind"] == "CronJob"]
-    container = job["spec"]["template"]["spec"]["containers"][0]
-    here = {
-        SETTINGS.url: str(rolled.fleet.repository.path),
-        "/etc/shoot-gitops/garden/kubeconfig": str(rolled.fleet.kubeconfig),
-        "/etc/shoot-gitops/runtime/kubeconfig": str(rolled.fleet.runtime_kubeconfig),
-    }
-    home = {variable["name"]: f"{tmp_path}{variable['value']}" for variable in container["env"]}
-    ours = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
     rolled.fleet.settle()
 
-    done = subprocess.run(
-        [sys.executable, "-m", *container["command"], *(here.get(each, each) for each in container["args"])],
-        env={**home, **ours},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with started(job["spec"]["template"], rolled.fleet, tmp_path, {}) as process:
+        stdout, stderr = process.communicate()
 
+    assert process.returncode == 0, stderr
+    assert re.match(r"Converged: dev at .*, 0 objects written", stdout)
+
+
+def test_the_command_of_the_deployment_runs_as_printed(rolled: Rolled, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, mode=Mode.SERVE, secrets=Secrets(dashboard_token="dashboard"))  # noqa: S106 - a name
+    (deployment,) = [each.manifest for each in printed(settings) if each.manifest["kind"] == "Deployment"]
+    secret = tmp_path / "a secret"
+    secret.write_text("for tests, and for nothing else\n")
+    here = {f"/etc/shoot-gitops/{file}": str(secret) for file in ("webhook/secret", "dashboard/token")}
+    rolled.fleet.settle()
+
+    with started(deployment["spec"]["template"], rolled.fleet, tmp_path, {**here, "0.0.0.0:8080": ":0"}) as process:
+        server = serving(process)
+        server.logged("Converged: 0 objects written")
+        answers = {path: server.get(path)[0] for path in ("/healthz", "/readyz", "/metrics", "/")}
+        allowed, _ = server.get("/", {"Authorization": f"Bearer {secret.read_text().strip()}"})
+        process.terminate()
+        process.wait()
+
+    assert answers == {"/healthz": 200, "/readyz": 200, "/metrics": 200, "/": 401}
+    assert allowed == 200
+    assert process.returncode == 0, server.log
+
+
+@contextmanager
+def started(
+    template: Mapping[str, Any], fleet: RightsFleet, folder: Path, here: Mapping[str, str]
+) -> Iterator[subprocess.Popen[str]]:
+    """What a pod runs, outside of it; ended at the end of the block, if it does not end by itself.
+
+    Args:
+        template: the pod's.
+        fleet: where it runs.
+        folder: in which the pod's home will be.
+        here: arguments that mean something else outside of the pod; each must be there.
+    """
+    container = template["spec"]["containers"][0]
+    here = {
+        **here,
+        SETTINGS.url: str(fleet.repository.path),
+        "/etc/shoot-gitops/garden/kubeconfig": str(fleet.kubeconfig),
+        "/etc/shoot-gitops/runtime/kubeconfig": str(fleet.runtime_kubeconfig),
+    }
     assert here.keys() <= {*container["args"]}
-    assert done.returncode == 0, done.stderr
-    assert re.match(r"Converged: dev at .*, 0 objects written", done.stdout)
+    home = {variable["name"]: f"{folder}{variable['value']}" for variable in container["env"]}
+    ours = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    arguments = [here.get(each, each) for each in container["args"]]
+    with subprocess.Popen(
+        [sys.executable, "-m", *container["command"], *arguments],
+        env={**home, **ours},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
 
 
 def test_no_run_asks_for_more_than_is_printed(rolled: Rolled) -> None:

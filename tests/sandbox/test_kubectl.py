@@ -1,11 +1,12 @@
 """Real kubectl on a served landscape."""
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -30,18 +31,33 @@ class Kubectl:
 
     def __call__(self, *arguments: str, stdin: str = "", code: int = 0, **environment: str) -> str:
         """Run kubectl and return what it prints to standard output, or to both where it is to fail."""
-        env = {"PATH": os.environ["PATH"], "HOME": str(self._folder), **environment}
         done = subprocess.run(
-            [_KUBECTL, "--kubeconfig", str(self._config), *arguments],
+            self._command(arguments),
             input=stdin,
             capture_output=True,
             text=True,
             check=False,
             timeout=60,
-            env=env,
+            env={**self._environment, **environment},
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + (done.stderr if code else "")
+
+    def first_lines(self, number: int, *arguments: str) -> list[str]:
+        """Run kubectl until it has printed so many lines, and return these."""
+        command, environment = self._command(arguments), self._environment
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            assert process.stdout is not None
+            lines = list(itertools.islice(process.stdout, number))
+            process.kill()
+        return lines
+
+    def _command(self, arguments: Sequence[str]) -> list[str]:
+        return [_KUBECTL, "--kubeconfig", str(self._config), *arguments]
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self._folder)}
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +108,8 @@ def test_get_in_pages(kubectl: Kubectl) -> None:
 
 
 def test_watch(kubectl: Kubectl) -> None:
-    rows = kubectl("get", "shoots", "-n", "garden-dev", "-w", "--request-timeout=1s", "--output-watch-events")
-    assert [line.split()[:2] for line in rows.splitlines()[1:3]] == [["ADDED", "one"], ["ADDED", "two"]]
+    rows = kubectl.first_lines(3, "get", "shoots", "-n", "garden-dev", "-w", "--output-watch-events")
+    assert [line.split()[:2] for line in rows[1:]] == [["ADDED", "one"], ["ADDED", "two"]]
 
 
 def test_wait_sees_what_the_gardenlet_writes(server: Server, kubectl: Kubectl) -> None:

@@ -154,7 +154,7 @@ def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
 
 
 def test_a_second_request_on_a_connection_has_no_more_time_for_its_head_than_the_first() -> None:
-    with served(head_seconds=0.2) as server, server.connect() as connection:
+    with served(head_seconds=1) as server, server.connect() as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /heal")
 
         answer = read_all(connection)
@@ -163,7 +163,7 @@ def test_a_second_request_on_a_connection_has_no_more_time_for_its_head_than_the
 
 
 def test_the_rest_of_a_body_that_nobody_waits_for_does_not_hold_a_connection() -> None:
-    with served(head_seconds=0.2) as server, server.connect() as connection:
+    with served(head_seconds=1) as server, server.connect() as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx")
 
         assert status_of(read_all(connection)) == 200
@@ -199,7 +199,8 @@ def test_two_hundred_slow_connections_leave_the_server_answering() -> None:
 
         for number in range(20):
             for index, connection in enumerate(slow[number * 10 : number * 10 + 10]):
-                connection.sendall(b"X: y\r\n" if index % 2 else b" ")
+                with suppress(ConnectionError):  # where the machine is slower than they are, it was given up already
+                    connection.sendall(b"X: y\r\n" if index % 2 else b" ")
             sample = github_push(after=f"{number + 1:040d}")
             headers = {**sample.headers, "X-GitHub-Delivery": str(number)}
             assert server.status(post(replace(sample, headers=headers))) == 202

@@ -97,7 +97,7 @@ def test_a_handshake_that_does_not_end_is_given_up(tmp_path: Path) -> None:
     ca = tmp_path / "ca.crt"
     ca.write_text(issuer.certificate_pem)
     certificate, key = map(Path, serving(issuer).write(tmp_path, "serving"))
-    listening = Listening("127.0.0.1", 0, certificate, key, head_seconds=0.5)
+    listening = Listening("127.0.0.1", 0, certificate, key, head_seconds=2)
     server = HttpServer(make_app(Route("/who", _who)), listening)
     server.start()
     address = ("127.0.0.1", int(server.url.rpartition(":")[2]))

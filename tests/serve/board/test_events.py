@@ -16,7 +16,7 @@ from gitops.serve.board.events import Pace
 from tests.serve.asking import ask
 from tests.serve.fleets import Fleet, StoppedClock
 
-QUICK = Pace(look=0.005, heartbeat=0.02, patience=0.05, life=30)
+QUICK = Pace(look=0.005, heartbeat=0.02, patience=0.5, life=60)
 
 
 class Reader:
@@ -181,7 +181,7 @@ async def test_streams_end_when_the_process_shuts_down() -> None:
 
 @pytest.mark.anyio
 async def test_a_stream_ends_after_its_time_and_its_reader_comes_again() -> None:
-    reader = Reader(app(a_board(), pace=Pace(look=0.005, life=0.05))[0])
+    reader = Reader(app(a_board(), pace=Pace(look=0.005, life=0.5))[0])
     with anyio.fail_after(10):
         await reader.run()
 
