@@ -1,4 +1,4 @@
-"""Fixtures of the whole suite: the test control plane (see `tests/control_plane/__init__.py`)."""
+"""What holds for the whole suite, and its fixtures: the test control plane (see `tests/control_plane/__init__.py`)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.control_plane.build import binaries
 from tests.control_plane.garden import Garden
@@ -23,6 +24,8 @@ def pytest_configure() -> None:
     """Hear Ctrl-C even where a shell started the suite in the background, which has it ignored from then on."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    settings.register_profile("untimed", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("untimed")  # of one example, a law says what comes of it and not when
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

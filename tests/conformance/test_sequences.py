@@ -129,7 +129,6 @@ def _run(garden: Garden, kind: tuple[str, str, str], steps: Any) -> None:
 
 _SETTINGS = settings(
     max_examples=_COUNT,
-    deadline=None,
     database=None,
     derandomize=_COUNT == 100,
     phases=[Phase.generate, Phase.shrink],

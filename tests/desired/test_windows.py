@@ -90,7 +90,7 @@ SCHEDULES = st.builds(
 
 @pytest.mark.parametrize("which", [0, 1], ids=["forward", "back"])
 @pytest.mark.parametrize("zone", CHANGES)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(schedule=SCHEDULES, minutes=st.integers(1, 36 * 60), shifts=st.lists(st.integers(-600, 1800), max_size=5))
 def test_a_window_is_open_as_a_watched_clock_says(
     zone: str, which: int, schedule: Schedule, minutes: int, shifts: list[int]

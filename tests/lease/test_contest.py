@@ -317,5 +317,5 @@ class Leases(RuleBasedStateMachine):
         assert late.claim(end) is not None
 
 
-Leases.TestCase.settings = settings(max_examples=200, stateful_step_count=20, deadline=None)
+Leases.TestCase.settings = settings(max_examples=200, stateful_step_count=20)
 TestLeases = Leases.TestCase

@@ -222,7 +222,7 @@ def test_a_file_that_never_comes_is_told() -> None:
     assert told == ["the forge was not told of x: the token cannot be read"]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     messages=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), max_size=30),
     faults=st.lists(st.booleans(), max_size=60),

@@ -312,7 +312,7 @@ FAULTS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     faults=FAULTS,
     broken=st.sets(st.sampled_from(sorted(DRIFTED)), max_size=1),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.report.history_text import history_document, history_text
@@ -59,7 +59,6 @@ def test_a_history_is_json() -> None:
     assert document["runs"] == list(RUNS)
 
 
-@settings(deadline=None)
 @given(runs=st.lists(st.dictionaries(_KEYS, VALUES), min_size=1, max_size=3))
 def test_whatever_is_stored_is_one_line_each(runs: list[dict[str, object]]) -> None:
     lines = history_text("dev", runs, PLAIN).removesuffix("\n").split("\n")

@@ -13,7 +13,7 @@ from tests.report.plans import DIGEST, PLANS, example_plan
 MARKDOWN = MarkdownIt("commonmark")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(plan=PLANS)
 def test_without_html_nothing_of_a_plan_is_markup(plan: Plan) -> None:
     rendered = MARKDOWN.render(plan_comment(plan, DIGEST, limit=32_768, html=False))
@@ -26,7 +26,7 @@ def test_with_html_details_are_folded() -> None:
     assert "<details>" not in plan_comment(example_plan(), DIGEST, limit=32_768, html=False)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(lines=st.lists(st.text(st.sampled_from("ab`<@\u202e "), max_size=30), max_size=40), limit=st.integers(120, 1500))
 def test_a_block_is_never_longer_than_allowed_and_says_what_it_leaves_out(lines: list[str], limit: int) -> None:
     text = fenced("\n".join(lines), limit)

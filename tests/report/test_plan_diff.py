@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 
 from gitops.manifest import Element
 from gitops.ownership.merge import ABSENT
@@ -107,7 +107,6 @@ def _changed(diff: str) -> list[str]:
     return sorted(line for line in lines if not line.startswith(("---", "+++")))
 
 
-@settings(deadline=None)
 @given(plan=PLANS)
 def test_any_plan_gives_harmless_files_with_names_of_their_own(plan: Plan) -> None:
     pairs = diff_files(plan)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -24,7 +24,6 @@ def test_a_plan_is_a_comment_as_approved() -> None:
     approve("plan.md", plan_markdown(example_plan(), DIGEST))
 
 
-@settings(deadline=None)
 @given(text=TEXTS, put=st.sampled_from([prose, code]))
 def test_a_text_from_outside_renders_as_itself(text: str, put: Callable[[str], str]) -> None:
     rendered = GITHUB.renderInline(f"before {put(text)} after")
@@ -38,7 +37,6 @@ def _visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-@settings(deadline=None)
 @given(plan=PLANS)
 def test_no_value_adds_markup(plan: Plan) -> None:
     rendered = GITHUB.render(plan_markdown(plan, DIGEST))
@@ -47,7 +45,6 @@ def test_no_value_adds_markup(plan: Plan) -> None:
     assert rendered.count("<details>") == rendered.count("</details>")
 
 
-@settings(deadline=None)
 @given(plan=PLANS)
 def test_nobody_is_mentioned(plan: Plan) -> None:
     rendered = GITHUB.render(plan_markdown(plan, DIGEST))
@@ -56,7 +53,6 @@ def test_nobody_is_mentioned(plan: Plan) -> None:
     assert not re.search(r"[@#](?!\u200b)", html.unescape(outside_code))
 
 
-@settings(deadline=None)
 @given(plan=PLANS, limit=st.integers(0, 5000))
 def test_a_comment_is_never_longer_than_allowed(plan: Plan, limit: int) -> None:
     assert len(plan_markdown(plan, DIGEST, limit)) <= limit

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import click
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gitops.ownership.merge import ABSENT
 from gitops.plan.changes import Action, Change, FieldChange, Plan, ShootPlan, WavePlan
@@ -227,7 +227,6 @@ def test_a_text_that_ends_in_empty_lines_is_shown_without_the_end_mark_of_yaml()
     assert "..." not in text
 
 
-@settings(deadline=None)
 @given(plan=PLANS)
 def test_no_value_steers_a_terminal_or_passes_for_a_line(plan: Plan) -> None:
     for style in (PLAIN, EVERYTHING, Style(width=10)):
@@ -239,7 +238,6 @@ def test_no_value_steers_a_terminal_or_passes_for_a_line(plan: Plan) -> None:
         text.encode()
 
 
-@settings(deadline=None)
 @given(plan=PLANS)
 def test_everything_has_a_line_for_every_object(plan: Plan) -> None:
     text = plan_text(replace(plan, waves=tuple(map(_told_apart, plan.waves))), DIGEST, EVERYTHING)

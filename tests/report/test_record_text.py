@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import click
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.record.record import Record
@@ -123,7 +123,6 @@ def test_failures_are_told_before_everything_else() -> None:
     assert "the one that matters" in record_text(run, PLAIN)
 
 
-@settings(deadline=None)
 @given(
     run=st.builds(
         record,

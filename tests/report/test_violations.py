@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import click
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.errors import Violation
@@ -76,7 +76,6 @@ def test_warnings_alone_are_valid() -> None:
     assert len(document["warnings"]) == len(FOUND)
 
 
-@settings(deadline=None)
 @given(found=st.lists(st.builds(Violation, TEXTS, st.integers(0, 9), TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_each_violation_is_one_harmless_line(found: list[Violation]) -> None:
     lines = violations_text(found, PLAIN).split("\n")

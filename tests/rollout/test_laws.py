@@ -7,7 +7,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.desired.compose import Desired
@@ -42,7 +42,7 @@ def landscape(waves: list[Any]) -> Desired:
 LANDSCAPES = (
     st.lists(_WAVES, min_size=1, max_size=3).filter(lambda waves: any(size for size, *_ in waves)).map(landscape)
 )
-LAWFUL = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+LAWFUL = settings(max_examples=25)
 
 
 @dataclass

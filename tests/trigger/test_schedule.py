@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.desired.cron import Cron, read_zone
@@ -84,7 +84,6 @@ def test_whenever_it_is_asked_it_tells_a_time_to_come(cron: str, zone: str, afte
     assert local(schedule, times(schedule, datetime.fromisoformat(after), 1)) == [expected]
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["*/5 * * * *", "17 3 * * *", "30 2 * * 0", "0 0 1 * *", "45 1 * * 1-5"]),
     st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]),

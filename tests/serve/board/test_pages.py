@@ -333,7 +333,7 @@ OURS = frozenset(
 """Elements of our templates; `i` is none of them."""
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(views())
 def test_no_text_in_any_field_ever_is_markup(given_: tuple[OverlayView, Explanation]) -> None:
     view, explanation = given_
