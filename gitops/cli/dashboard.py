@@ -12,6 +12,7 @@ from typing import Any, cast
 import click
 
 from gitops.cli.options import F
+from gitops.cli.serve_options import NETWORKS
 from gitops.serve.board.access import (
     Everybody,
     PasswordFile,
@@ -90,7 +91,7 @@ def dashboard_options(function: F) -> F:
     everybody = "Show it to whoever asks; without any of these, to this machine alone."
     options: tuple[Callable[[F], F], ...] = (
         click.option("--dashboard-open", is_flag=True, help=everybody),
-        click.option("--dashboard-proxies", default="", metavar="LIST", help=proxies),
+        click.option("--dashboard-proxies", type=NETWORKS, default="", metavar="LIST", help=proxies),
         click.option("--dashboard-password-file", type=_FILE, metavar="FILE", help=password),
         click.option("--dashboard-token-file", type=_FILE, metavar="FILE", help=token),
     )

@@ -33,6 +33,7 @@ from gitops.report.history_text import history_document, history_text
 from gitops.report.plan_diff import diff_files, plan_diff
 from gitops.report.plan_markdown import plan_markdown
 from gitops.report.plan_text import plan_text
+from gitops.report.registrations_status import registrations_status
 from gitops.report.status import overlay_status, status_document
 from gitops.report.status_text import status_text
 from gitops.report.style import Detail
@@ -121,8 +122,10 @@ def status(overlay: str | None, source: Source, where: Where, output: str) -> in
         planned, outlook = make_plan(world, chosen.desired)
         now = world.clock.now()
     control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, now)
-    standing = overlay_status(outlook.desired, outlook.shoots, planned.plan, stored.last if stored else None)
-    standing = replace(standing, control=control)
+    last = stored.last if stored else None
+    registrations = registrations_status(outlook, planned.plan, last, now)
+    standing = overlay_status(outlook.desired, outlook.shoots, planned.plan, last)
+    standing = replace(standing, control=control, registrations=registrations)
     if output == "json":
         click.echo(json.dumps(status_document(standing), indent=2))
     else:

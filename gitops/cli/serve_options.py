@@ -103,7 +103,8 @@ def _check_networks(text: str) -> None:
 
 _CRON = _Checked("cron", lambda text: read_schedule(text, "UTC"))
 _ZONE = _Checked("zone", read_zone)
-_NETWORKS = _Checked("networks", _check_networks)
+NETWORKS = _Checked("networks", _check_networks)
+"""Addresses or networks, joined by commas."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def serve_options(function: F) -> F:
         ),
         click.option("--tls-key", type=_FILE, metavar="FILE", help="The key of --tls-cert."),
         click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
-        click.option("--forwarded-allow-ips", type=_NETWORKS, default="", metavar="LIST", help=proxies),
+        click.option("--forwarded-allow-ips", type=NETWORKS, default="", metavar="LIST", help=proxies),
         click.option("--grace-period", type=Duration(), default=timedelta(seconds=25), show_default="25s", help=grace),
         click.option("--workers", type=click.IntRange(1, 256), default=8, show_default=True, help="Overlays at once."),
         click.option("--deadline", type=Duration(), help="End each run after this time, wherever it is."),

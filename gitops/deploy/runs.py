@@ -77,8 +77,13 @@ def deployment(overlays: Sequence[Desired], settings: Settings) -> Printed:
         arguments,
         secrets,
         ports=[{"name": "http", "containerPort": PORT}],
+        startupProbe=Because(
+            {**_probe("/readyz"), "failureThreshold": 60},
+            "Started is what has read the repository once. From then on neither its silence nor the garden's may keep "
+            "webhooks and the dashboard from their senders and readers: alert on /metrics instead.",
+        ),
+        readinessProbe=_probe("/healthz"),
         livenessProbe={**_probe("/healthz"), "failureThreshold": 6},
-        readinessProbe=_probe("/readyz"),
     )
     spec = {
         "replicas": Because(

@@ -13,7 +13,8 @@ from gitops.plan.document import API_VERSION
 from gitops.report.control import Controlled
 from gitops.report.placement import ShootPlacement, placement_document
 from gitops.report.preflight import ShootPreflight, is_ready, preflight_document, shoot_lines
-from gitops.report.status import ShootStatus, Standing, next_action
+from gitops.report.standing import Standing
+from gitops.report.status import ShootStatus, next_action
 from gitops.report.style import Style, Tone
 from gitops.report.words import SIGNS, counted, wrapped
 from gitops.verdict import Verdict

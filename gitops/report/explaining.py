@@ -21,7 +21,8 @@ from gitops.plan.outlook import Outlook
 from gitops.report.explain import Explanation
 from gitops.report.placement import ShootPlacement
 from gitops.report.preflight import ShootPreflight
-from gitops.report.status import ShootStatus, Standing, shoot_status
+from gitops.report.standing import Standing
+from gitops.report.status import ShootStatus, shoot_status
 from gitops.rollout.preflight import known_nodes
 from gitops.rollout.step import ShootOutcome, object_gate
 from gitops.rollout.track import Track

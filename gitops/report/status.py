@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from gitops.desired.compose import Desired
@@ -15,6 +14,8 @@ from gitops.plan.document import API_VERSION
 from gitops.plan.observed import Observed
 from gitops.report.control import Controlled, control_document
 from gitops.report.next_step import step_of
+from gitops.report.registrations_status import RegistrationsStatus, registrations_document
+from gitops.report.standing import Standing, settled_standing
 from gitops.report.words import counted
 from gitops.rollout.step import (
     ApplyObjects,
@@ -30,19 +31,6 @@ from gitops.rollout.step import (
     Unanswered,
     Write,
 )
-
-
-class Standing(Enum):
-    """What the gates say of one shoot now, in the words of `gitops.verdict`; and one more."""
-
-    CURRENT = "Current"
-    PENDING = "Pending"
-    """Something is to be written first; the gates speak after that."""
-    IN_PROGRESS = "InProgress"
-    FAILED = "Failed"
-    DEFERRED = "Deferred"
-    UNKNOWN = "Unknown"
-    """It does not answer, or nobody looked."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +60,8 @@ class OverlayStatus:
     """The last record, by contract; None when there is none."""
     control: Controlled | None = None
     """What people ask, and what shoots wait for; None where nobody looked."""
+    registrations: RegistrationsStatus | None = None
+    """What comes before all waves; None where none is declared, or nobody looked."""
 
 
 def overlay_status(
@@ -113,6 +103,7 @@ def status_document(status: OverlayStatus) -> dict[str, Any]:
         "revision": status.revision,
         "lastRun": None if last is None else {key: last.get(key) for key in keys},
         **({} if status.control is None else {"control": control_document(status.control)}),
+        **({} if status.registrations is None else {"registrations": registrations_document(status.registrations)}),
         "shoots": [
             {
                 "shoot": shoot.shoot,
@@ -201,17 +192,10 @@ def _reasons(plan: ShootPlan) -> Iterator[str]:
     return (change.reason for change in plan.changes if change.reason)
 
 
-_SETTLED = {
-    ShootOutcome.CONVERGED: Standing.CURRENT,
-    ShootOutcome.DEFERRED: Standing.DEFERRED,
-    ShootOutcome.FAILED: Standing.FAILED,
-}
-
-
 def _standing(step: Step) -> tuple[Standing, str]:
     match step:
         case Settled(outcome, message):
-            return _SETTLED.get(outcome, Standing.UNKNOWN), message
+            return settled_standing(outcome), message
         case Await(message=message):
             return Standing.IN_PROGRESS, message
         case Unanswered(message):

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gitops.report.control import control_lines
-from gitops.report.status import OverlayStatus, ShootStatus, Standing
+from gitops.report.registrations_status import registrations_lines
+from gitops.report.standing import Standing
+from gitops.report.status import OverlayStatus, ShootStatus
 from gitops.report.style import Style, Tone
 from gitops.report.table import table_lines
 from gitops.report.words import counted, printable, short_revision, wrapped
@@ -27,7 +29,11 @@ _IN_SYNC = {True: "yes", False: "no", None: "unknown"}
 
 def status_text(status: OverlayStatus, style: Style) -> str:
     """The last run, a row for every shoot with its message, and totals."""
-    lines = [_last_run(status), *_control(status, style), ""]
+    lines = [_last_run(status), *_control(status, style)]
+    if status.registrations is not None:
+        tone = _TONES[status.registrations.standing]
+        lines += [style.paint(line, tone) for line in registrations_lines(status.registrations)]
+    lines.append("")
     shown = [s for s in status.shoots if style.whole or len(status.shoots) <= _ROWS or not _is_well(s, status)]
     if shown:
         lines += [*_table(shown, status, style), ""]

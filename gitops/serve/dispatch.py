@@ -105,7 +105,7 @@ class Dispatch:
         """
         with self._lock:
             self._looks.done(work)
-            wanted = [name for name in overlays if not self._only or name in self._only]
+            wanted = self.wanted(overlays)
             for waiting in self._runs.waiting:
                 if waiting.key not in wanted:
                     self._queued(waiting.key, None)
@@ -119,6 +119,10 @@ class Dispatch:
                 if run.head not in {"", head}:
                     run.interrupt.set(OVERTAKEN)
             return [name for name in self._only if name not in overlays]
+
+    def wanted(self, overlays: Sequence[str]) -> Sequence[str]:
+        """Those among them that are to run."""
+        return [name for name in overlays if not self._only or name in self._only]
 
     def look_failed(self, work: Work, now: datetime) -> timedelta:
         """A look found nothing out; returns how long it is until the next."""

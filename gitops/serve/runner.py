@@ -71,7 +71,7 @@ class Runner:
             return True
         self.health.repository(None)
         missing = self.dispatch.looked(work, overlays, head, self.clock.now())
-        self.display.found(overlays, self.dispatch.next_scheduled)
+        self.display.found(self.dispatch.wanted(overlays), self.dispatch.next_scheduled)
         for name in missing:
             log.warning("there is no overlay %s at %s", name, head[:12], extra={"overlay": name, "revision": head})
         log.info("%s: %d overlays at %s", work.trigger.word, len(overlays), head[:12], extra={"revision": head})

@@ -331,6 +331,8 @@ def test_it_serves_https(serve: Serve, tmp_path: Path) -> None:
         (["--workers", "0"], "is not in the range"),
         (["--tls-cert", "cert.pem"], "go together"),
         (["--forwarded-allow-ips", "proxy.example"], "neither an address nor a network"),
+        (["--dashboard-proxies", "proxy.example"], "neither an address nor a network"),
+        (["--dashboard-open", "--dashboard-proxies", "10.0.0.0/8"], "who may look at the dashboard?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

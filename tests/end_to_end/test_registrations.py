@@ -9,12 +9,14 @@ import pytest
 
 from gitops.errors import Refused
 from gitops.kube.transport import Request
+from gitops.look import plan
 from gitops.plan.changes import Action
 from gitops.record.record import record_document
+from gitops.report.registrations_status import registrations_lines, registrations_status
 from gitops.rollout.rollout import RunOutcome, WaveOutcome
 from tests.actors.installations import Installations
 from tests.actors.operator import MARKS
-from tests.end_to_end.fleet import NAMES, Fleet
+from tests.end_to_end.fleet import NAMES, NOW, Fleet
 from tests.end_to_end.repository import TYPE
 from tests.end_to_end.requests import Requests
 
@@ -131,8 +133,23 @@ def test_a_broken_seed_stops_the_run_before_any_shoot_is_touched(fleet: Fleet) -
         "seed-b": "InProgress",
     }
 
+    assert said_of_registrations(fleet) == [
+        "Registrations InProgress, well in 1 of 2 places.",
+        f"    {NAME} on seed-b: condition Healthy is False (Looked): Healthy is False",
+    ]
+
     actor.unhealthy.clear()
     assert fleet.reconcile(with_seeds(actor)).result.outcome is RunOutcome.CONVERGED
+    assert said_of_registrations(fleet) == ["Registrations Current, well in 2 of 2 places."]
+
+
+def said_of_registrations(fleet: Fleet) -> list[str]:
+    """What `gitops status` says of them."""
+    with fleet.world(Requests()) as world:
+        planned, outlook = plan(world, fleet.composed())
+    status = registrations_status(outlook, planned.plan, None, NOW)
+    assert status is not None
+    return registrations_lines(status)
 
 
 @pytest.mark.parametrize("form", ["String", "Object"])

@@ -8,7 +8,8 @@ from gitops.desired.compose import DesiredShoot, Origin
 from gitops.manifest import Manifest, Target
 from gitops.plan.observed import Observed, Unobserved
 from gitops.plan.planning import make_plan
-from gitops.report.status import OverlayStatus, ShootStatus, Standing, overlay_status, status_document
+from gitops.report.standing import Standing
+from gitops.report.status import OverlayStatus, ShootStatus, overlay_status, status_document
 from gitops.report.status_text import status_text
 from gitops.report.style import PLAIN, Detail, Style
 from tests.report.approval import approve

@@ -189,3 +189,8 @@ def test_what_asked_for_a_run_that_waits_is_told_when_it_changes() -> None:
     dispatch.run_failed(work, NOW)
 
     assert told == [("dev", Trigger.SCHEDULE), ("dev", None), ("dev", Trigger.SCHEDULE)]
+
+
+def test_only_the_overlays_that_were_named_are_wanted() -> None:
+    assert Dispatch(Timing(), ("dev",), NOW).wanted(["dev", "prod"]) == ["dev"]
+    assert Dispatch(Timing(), (), NOW).wanted(["dev", "prod"]) == ["dev", "prod"]

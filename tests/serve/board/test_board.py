@@ -14,7 +14,7 @@ from gitops.plan.changes import Action
 from gitops.plan.planning import make_plan
 from gitops.record.record import record_document
 from gitops.record.store import Stored
-from gitops.report.status import Standing
+from gitops.report.standing import Standing
 from gitops.rollout.rollout import Rollout
 from gitops.rollout.step import ShootOutcome
 from gitops.serve.board import Board, Everybody, routes

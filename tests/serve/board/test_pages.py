@@ -17,7 +17,8 @@ from gitops.nri.prerequisites.wanted import Prerequisites
 from gitops.plan.changes import Plan
 from gitops.report.explain import Explanation
 from gitops.report.preflight import ShootPreflight
-from gitops.report.status import ShootStatus, Standing
+from gitops.report.standing import Standing
+from gitops.report.status import ShootStatus
 from gitops.serve.board import Board, Everybody, routes
 from gitops.serve.board.guard import HEADERS
 from gitops.serve.board.rendering import Urls, distance, render, when
