@@ -111,7 +111,7 @@ def received(
     if not _followed(repo, revision, updates):
         click.echo(f"nothing to run: {revision} did not move", err=True)
         return Exit.OK
-    arguments = ["--repo", str(repo), "--revision", revision]
+    arguments = ["--trigger", "push", "--repo", str(repo), "--revision", revision]
     arguments += ["--kubeconfig", str(kubeconfig)] if kubeconfig else []
     return run_here(repo, arguments, overlays)
 

@@ -63,6 +63,9 @@ class How:
     output: str
     pace: Pace
     telling: Telling
+    trigger: str
+    ok_to_wait: bool
+    """Whether a run that must wait exits as one that has converged."""
 
 
 def reconcile_options(function: F) -> F:
@@ -76,13 +79,20 @@ def reconcile_options(function: F) -> F:
         deadline: timedelta | None,
         poll_interval: timedelta,
         lock_timeout: timedelta,
+        trigger: str,
+        ok_to_wait: bool,
         **others: Any,
     ) -> Any:
-        return function(how=How(output, Pace(poll_interval, deadline, lock_timeout), telling), **others)
+        pace = Pace(poll_interval, deadline, lock_timeout)
+        return function(how=How(output, pace, telling, trigger, ok_to_wait), **others)
 
     between = "Time between two looks at something that is being waited for."
     poll = timedelta(seconds=5)
+    triggers = click.Choice(["command", "push", "schedule"])
+    started = "What started the run, for its record."
     options = (
+        click.option("--ok-to-wait", is_flag=True, help="Exit with 0 instead of 3 where the run must wait."),
+        click.option("--trigger", type=triggers, default="command", show_default=True, help=started),
         lock_timeout_option,
         click.option("--poll-interval", type=Duration(), default=poll, show_default="5s", help=between),
         click.option("--deadline", type=Duration(), help="End the run after this time, wherever it is."),
@@ -109,7 +119,7 @@ def reconciled(source: Source, overlay: str | None, where: Where, how: How, choo
     """One run; its result on standard output, its exit code returned."""
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
     with warnings_at_the_end() as tell, how.telling.opened(source.repo, tell) as told:
-        desired = composed(source, overlay, told.of_refusal)
+        desired = composed(source, overlay, functools.partial(told.of_refusal, trigger=how.trigger))
         try:
             with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
                 chosen = choose(world, desired)
@@ -117,7 +127,7 @@ def reconciled(source: Source, overlay: str | None, where: Where, how: How, choo
                 record = run_once(
                     world,
                     chosen.desired,
-                    trigger="command",
+                    trigger=how.trigger,
                     pace=replace(how.pace, overtaken=functools.partial(overtaken, world, source, chosen.desired)),
                     observer=Observers(_Terminal(show_progress), told.observer(world.clock)),
                     control=chosen.control,
@@ -130,7 +140,8 @@ def reconciled(source: Source, overlay: str | None, where: Where, how: How, choo
             click.echo(json.dumps(record_document(record), indent=2))
         else:
             click.echo(record_text(record, stdout_style(), garden), nl=False)
-    return exit_code(record.result)
+    code = exit_code(record.result)
+    return Exit.OK if how.ok_to_wait and code is Exit.WAITING else code
 
 
 class _Terminal(Observer):

@@ -25,7 +25,7 @@ def cronjob(desired: Desired, settings: Settings) -> Printed:
     overlay = desired.overlay.name
     reach, secrets = access(settings, runtime=writes_extensions([desired]))
     seconds = int(settings.deadline.total_seconds())
-    arguments = ["reconcile", overlay, *reach, "--deadline", f"{seconds}s"]
+    arguments = ["reconcile", overlay, *reach, "--trigger", "schedule", "--ok-to-wait", "--deadline", f"{seconds}s"]
     job = {
         "backoffLimit": Because(0, "The next run is the retry: it looks first, and goes on where this one ended."),
         "activeDeadlineSeconds": Because(
@@ -50,8 +50,8 @@ def cronjob(desired: Desired, settings: Settings) -> Printed:
         "jobTemplate": {"metadata": {"labels": labels(CRONJOB, overlay)}, "spec": job},
     }
     why = (
-        f"Runs `gitops reconcile {overlay}` by the clock. A run that waits (exit 3: for approval, a window, a soak) "
-        "shows as a failed Job as well; `gitops status` tells the two apart."
+        f"Runs `gitops reconcile {overlay}` by the clock. A run that waits, for approval, a window or a soak, is no "
+        "failed Job; `gitops status` tells what it waits for."
     )
     metadata = {"name": cronjob_name(overlay), "namespace": settings.namespace, "labels": labels(CRONJOB, overlay)}
     return Printed(Part.RUN, {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": spec}, why)

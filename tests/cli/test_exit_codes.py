@@ -54,6 +54,14 @@ def test_a_run_out_of_time_waits(gitops: Run) -> None:
     assert "deadline" in done.stdout
 
 
+def test_a_schedule_takes_a_run_that_waits_for_no_failure_and_is_on_record(gitops: Run) -> None:
+    hurried = ("--sandbox", "--time-scale", "100000", "--deadline", "30s", "-o", "json")
+    waited = gitops("reconcile", *hurried, "--trigger", "schedule", "--ok-to-wait")
+
+    record = json.loads(waited.stdout)
+    assert (waited.returncode, record["outcome"], record["trigger"]) == (0, "Waiting", "schedule")
+
+
 def test_a_gate_that_does_not_open_stops_the_run(gitops: Run, repository: Repository) -> None:
     repository.overlay["spec"]["gate"] = {"timeout": "20s"}
     repository.commit()

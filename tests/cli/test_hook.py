@@ -260,7 +260,8 @@ def test_without_a_server_the_run_is_here(
     server.logged("Converged: dev")
 
     (run,) = json.loads(gitops("history", "--kubeconfig", kubeconfig, "-o", "json").stdout)["runs"]
-    assert (run["outcome"], run["revision"]) == ("Converged", repository.git("rev-parse", "HEAD"))
+    head = repository.git("rev-parse", "HEAD")
+    assert (run["outcome"], run["revision"], run["trigger"]) == ("Converged", head, "push")
 
 
 def test_a_push_to_another_branch_runs_nothing_here(server: Server, gitops: Run) -> None:
