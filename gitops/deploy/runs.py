@@ -122,17 +122,28 @@ def disruption_budget(settings: Settings) -> Printed:
     return Printed(Part.RUN, {**_object("policy/v1", "PodDisruptionBudget", settings), "spec": spec}, why)
 
 
+_HOOKS = (("/hooks", "Prefix"),)
+_DASHBOARD = (
+    ("/", "Exact"),
+    ("/overlays", "Prefix"),
+    ("/events", "Exact"),
+    ("/assets", "Prefix"),
+    ("/api", "Prefix"),
+)
+
+
 def ingress(settings: Settings) -> Printed:
     """How the world reaches `serve`."""
     backend = {"service": {"name": APP, "port": {"name": "http"}}}
-    paths = [{"path": "/" if settings.dashboard else "/hooks", "pathType": "Prefix", "backend": backend}]
+    shown = [*_HOOKS, *(_DASHBOARD if settings.dashboard else ())]
+    paths = [{"path": path, "pathType": kind, "backend": backend} for path, kind in shown]
     spec = {
         **({"ingressClassName": settings.ingress_class} if settings.ingress_class else {}),
         "tls": [{"hosts": list(settings.hosts), "secretName": settings.secrets.tls}],
         "rules": [{"host": host, "http": {"paths": paths}} for host in settings.hosts],
     }
-    dashboard = "; / is the dashboard, which asks who one is" if settings.dashboard else ""
-    why = f"Forges deliver pushes to /hooks/<forge>{dashboard}."
+    dashboard = "; the other paths are the dashboard, which asks who one is" if settings.dashboard else ""
+    why = f"Forges deliver pushes to /hooks/<forge>{dashboard}. /metrics is for the cluster alone."
     return Printed(Part.RUN, {**_object("networking.k8s.io/v1", "Ingress", settings), "spec": spec}, why)
 
 

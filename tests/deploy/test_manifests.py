@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from starlette.routing import Route
 
 from gitops.cli import gitops
 from gitops.deploy.manifests import manifests
@@ -16,6 +17,7 @@ from gitops.deploy.printed import Part, Printed, yaml_text
 from gitops.deploy.settings import Forge, Mode, Secrets, Settings
 from gitops.errors import InvalidInput, Refused
 from gitops.manifest import get
+from gitops.serve.board import Board, Everybody, routes
 from tests.deploy.declared import NAMESPACE, OVERLAY, composed, documents
 
 SETTINGS = Settings(image="registry.example/shoot-gitops:1", url="https://git.example/fleet.git")
@@ -170,10 +172,21 @@ def test_without_a_secret_for_it_there_is_no_dashboard_and_no_way_to_one() -> No
 
     arguments = pod(one("Deployment", without)["spec"]["template"])["containers"][0]["args"]
     assert not [argument for argument in arguments if "dashboard" in argument]
-    paths = [
-        one("Ingress", settings)["spec"]["rules"][0]["http"]["paths"][0]["path"] for settings in (EVERYTHING, without)
-    ]
-    assert paths == ["/", "/hooks"]
+    assert shown(without) == {"/hooks"}
+
+
+def test_the_world_gets_the_pages_of_the_dashboard_and_no_metrics() -> None:
+    pages = {"/", "/overlays", "/events", "/assets", "/api"}
+    rules = one("Ingress")["spec"]["rules"][0]["http"]["paths"]
+
+    assert shown(EVERYTHING) == {"/hooks", *pages}
+    assert {rule["path"] for rule in rules if rule["pathType"] == "Exact"} == {"/", "/events"}
+    board = {"/" + route.path.split("/")[1] for route in routes(Board(), Everybody()) if isinstance(route, Route)}
+    assert board - {"/{anything:path}"} == pages - {"/api"}
+
+
+def shown(settings: Settings) -> set[str]:
+    return {rule["path"] for rule in one("Ingress", settings)["spec"]["rules"][0]["http"]["paths"]}
 
 
 def test_the_pod_outlives_the_grace_that_serve_gives_itself() -> None:
