@@ -29,7 +29,17 @@ CHOICES = {
     "both, with everything": (
         *("--mode", "both", "--schedule", "0 6 * * 1-5", "--time-zone", "America/New_York", "--deadline", "90m"),
         *("--host", "gitops.example", "--host", "hooks.example", "--ingress-class", "nginx", "--tls-secret", "tls"),
-        *("--git-secret", "git", "--webhook-secret", "hooks", "--forge-secret", "forge", "--pull-secret", "pull"),
+        *(
+            "--git-secret",
+            "git",
+            "--webhook-secret",
+            "hooks",
+            "--pull-secret",
+            "pull",
+            "--dashboard-token-secret",
+            "look",
+        ),
+        *("--forge-secret", "forge", "--forge", "gitea", "--forge-repository", "acme/fleet"),
         *("--signers-secret", "signers", "--garden-secret", "garden", "--runtime-secret", "runtime"),
     ),
     "in the garden itself": ("--mode", "both", "--in-cluster"),
