@@ -7,10 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from gitops.control.control import Control
 from gitops.control.revision import Chosen
 from gitops.errors import GitopsError
-from gitops.manifest import GARDEN, RUNTIME, Target
+from gitops.manifest import GARDEN, RUNTIME
 from gitops.observer import Observer, Observers, Run
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
@@ -84,8 +83,7 @@ class Display:
         garden = world.garden.through(lambda way: self.metrics.counting(way, GARDEN))
         if runtime is not None:
             runtime = runtime.through(lambda way: self.metrics.counting(way, RUNTIME))
-        shoots: Target = "shoot"
-        access = world.access.through(garden, lambda way: self.metrics.counting(way, shoots))
+        access = world.access.through(garden, lambda way: self.metrics.counting(way, "shoot"))
         with closing(access):
             yield replace(world, garden=garden, access=access, runtime=runtime)
 
@@ -105,10 +103,9 @@ class _Notices(Observer):
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """What its shoots wait for."""
-        control: Control = self._chosen.control
-        plan = planned.plan
-        self._tell(controlled(plan, digest(plan), outlook, control, self._chosen.hold, self._now()))
         del run
+        plan, chosen = planned.plan, self._chosen
+        self._tell(controlled(plan, digest(plan), outlook, chosen.control, chosen.hold, self._now()))
 
     def ended(self, run: Run, record: Record) -> None:
         """Nothing waits where everything is done."""
