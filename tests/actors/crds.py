@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tests.control_plane.client import Client
+from tests.control_plane.client import Client, HttpError
 
 COLLECTION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _DATA = Path(__file__).parent.parent / "data" / "crds"
@@ -47,7 +47,11 @@ def uninstall(shoot: Client, definitions: list[dict[str, Any]]) -> None:
     paths = [f"{COLLECTION}/{definition['metadata']['name']}" for definition in definitions]
     present = [path for path in paths if shoot.find(path) is not None]
     for path in present:
-        shoot.delete(path)
+        try:
+            shoot.delete(path)
+        except HttpError as error:
+            if error.status != 404:  # the server takes some time to delete, and others may have asked it to before
+                raise
     for path in present:
         _wait_until(partial(_is_gone, shoot, path))
 
