@@ -161,17 +161,18 @@ def test_only_lines_that_readme_leaves_out_and_what_changes_may_differ(shown: st
     assert as_promised(Example("", shown), said) is right
 
 
-def helps(command: click.Command, name: str) -> Iterator[str]:
-    """The folded --help of a command and of those below it."""
-    text = CliRunner().invoke(command, ["--help"], prog_name=name).output
+def helps(command: click.Command, *path: str) -> Iterator[str]:
+    """The folded --help of a command and of those below it, as users get it."""
+    name = " ".join(["gitops", *path])
+    text = CliRunner().invoke(gitops, [*path, "--help"], prog_name="gitops").output
     yield f"<details><summary><code>{name} --help</code></summary>\n\n```text\n{text}```\n\n</details>\n"
     if isinstance(command, click.Group):
         for below in sorted(command.commands):
-            yield from helps(command.commands[below], f"{name} {below}")
+            yield from helps(command.commands[below], *path, below)
 
 
 def test_readme_holds_the_help_of_every_command() -> None:
-    text = "".join(helps(gitops, "gitops"))
+    text = "".join(helps(gitops))
     if UPDATING:
         README.write_text(HELP.sub(lambda _: text, README.read_text()))
 

@@ -163,7 +163,8 @@ def test_every_option_that_a_command_is_given_is_its_own(mode: Mode, url: str, d
     ]
     name, *arguments = pod(template)["containers"][0]["args"]
 
-    assert gitops.commands[name].make_context(name, list(arguments)).params
+    parent = gitops.make_context("gitops", [name])
+    assert gitops.commands[name].make_context(name, list(arguments), parent=parent).params
 
 
 def test_without_a_secret_for_it_there_is_no_dashboard_and_no_way_to_one() -> None:
