@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from uuid import uuid4
 
 from gitops.control.control import Control
@@ -124,6 +124,11 @@ class _Sight:
     planned: Planned
     outlook: Outlook
 
+    @cached_property
+    def digest(self) -> str:
+        """Of the plan; reckoned once, as a plan may be of thousands of shoots."""
+        return digest(self.planned.plan)
+
     @property
     def looked_at(self) -> datetime | None:
         """When the garden was read, by its own clock; None where nothing is declared in it."""
@@ -185,7 +190,7 @@ def _record(setting: _Setting, sight: _Sight, result: Result) -> Record:
     return Record(
         overlay=run.overlay,
         revision=run.revision,
-        digest=digest(sight.planned.plan),
+        digest=sight.digest,
         trigger=run.trigger,
         result=result,
         started=run.started,
@@ -210,7 +215,7 @@ def _rollout(setting: _Setting, sight: _Sight) -> Rollout:
         setting.pace.poll,
         sight.control,
         revision=run.revision,
-        digest=digest(sight.planned.plan),
+        digest=sight.digest,
     )
     return Rollout(desired, sight.outlook.shoots, rules, setting.world.clock.now(), sight.outlook.registrations)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from gitops.gardener.installation_gate import SeedVerdict
 from gitops.gardener.shoot_record import timestamp
 from gitops.manifest import Target
 from gitops.plan.document import API_VERSION, GARDEN_WAVE
@@ -70,15 +71,17 @@ def _registrations(result: RegistrationsResult) -> dict[str, Any]:
         "name": GARDEN_WAVE,
         "outcome": garden_wave_outcome(result).value,
         "shoots": [_shoot(None, result.outcome, result.writes, result.message)],
-        "seeds": [
-            {
-                "extension": found.extension,
-                "seed": found.seed or None,
-                "status": found.verdict.status.value,
-                "message": found.verdict.message,
-            }
-            for found in result.seeds
-        ],
+        "seeds": [seed_document(found) for found in result.seeds],
+    }
+
+
+def seed_document(found: SeedVerdict) -> dict[str, Any]:
+    """How one extension fares on one seed."""
+    return {
+        "extension": found.extension,
+        "seed": found.seed or None,
+        "status": found.verdict.status.value,
+        "message": found.verdict.message,
     }
 
 

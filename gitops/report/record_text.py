@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
+from gitops.gardener.installation_gate import SeedVerdict
 from gitops.plan.document import GARDEN_WAVE
 from gitops.record.record import Record
 from gitops.report.style import Style, Tone
@@ -163,9 +164,13 @@ def _registrations_lines(result: RegistrationsResult, names: int, style: Style) 
 
 def seeds_text(result: RegistrationsResult) -> str:
     """Such as `2 registrations written, well in 3 of 4 places`."""
-    well = sum(found.verdict.open for found in result.seeds)
-    seeds = f"well in {well} of {counted(len(result.seeds), 'place')}" if result.seeds else "on no seed yet"
-    return f"{counted(result.writes, 'registration')} written, {seeds}"
+    return f"{counted(result.writes, 'registration')} written, {places_text(result.seeds)}"
+
+
+def places_text(seeds: Sequence[SeedVerdict]) -> str:
+    """Such as `well in 3 of 4 places`."""
+    well = sum(found.verdict.open for found in seeds)
+    return f"well in {well} of {counted(len(seeds), 'place')}" if seeds else "on no seed yet"
 
 
 def _outcome_text(outcome: WaveOutcome, style: Style) -> str:

@@ -11,6 +11,8 @@ from gitops.gardener.installation_gate import SeedVerdict
 from gitops.plan.changes import Action, Plan
 from gitops.plan.document import GARDEN_WAVE
 from gitops.plan.outlook import Outlook
+from gitops.record.record import seed_document
+from gitops.report.record_text import places_text
 from gitops.report.standing import Standing, settled_standing
 from gitops.report.words import counted, printable
 from gitops.rollout.registrations_step import WriteAll, registrations_step, seed_verdicts
@@ -69,24 +71,15 @@ def registrations_document(status: RegistrationsStatus) -> dict[str, Any]:
         "verdict": status.standing.value,
         "message": status.message,
         "lastOutcome": status.last_outcome,
-        "seeds": [
-            {
-                "extension": found.extension,
-                "seed": found.seed or None,
-                "status": found.verdict.status.value,
-                "message": found.verdict.message,
-            }
-            for found in status.seeds
-        ],
+        "seeds": [seed_document(found) for found in status.seeds],
     }
 
 
 def registrations_lines(status: RegistrationsStatus) -> list[str]:
     """For people: one sentence, and a line for each place where an extension is not well."""
     closed = [found for found in status.seeds if not found.verdict.open]
-    places = f"well in {len(status.seeds) - len(closed)} of {counted(len(status.seeds), 'place')}"
     because = f": {printable(status.message)}" if status.message and not closed else ""
-    lines = [f"Registrations {status.standing.value}, {places if status.seeds else 'on no seed yet'}{because}."]
+    lines = [f"Registrations {status.standing.value}, {places_text(status.seeds)}{because}."]
     for found in closed:
         where = f"{found.extension} on {found.seed}" if found.seed else found.extension
         lines.append(f"    {printable(where)}: {printable(found.verdict.message)}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from gitops.desired.cron import Cron
@@ -143,8 +143,7 @@ class Dispatch:
     def found_head(self, work: Work, head: str) -> None:
         """The run reads this commit."""
         with self._lock:
-            before = self._going[work.key]
-            self._going[work.key] = UnderWay(before.overlay, before.trigger, before.since, head, before.interrupt)
+            self._going[work.key] = replace(self._going[work.key], head=head)
 
     def run_ended(self, work: Work) -> None:
         """A run came to its end, whatever its outcome."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def test_it_runs_at_the_start_and_after_a_push_with_what_git_holds_then(living: 
 
 def test_an_overlay_that_is_invalid_does_not_stop_the_others_and_is_told(living: Living) -> None:
     broken: list[tuple[str, str]] = []
-    object.__setattr__(living.runner, "not_composed", lambda name, revision, *_: broken.append((name, revision)))
+    living.runner = replace(living.runner, not_composed=lambda name, revision, *_: broken.append((name, revision)))
     living.fleet.repository.write("overlays/broken/overlay.yaml", {"kind": "Overlay"})
     revision = living.fleet.repository.commit()
 

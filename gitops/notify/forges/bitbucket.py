@@ -18,12 +18,12 @@ from gitops.notify.forge import (
     quoted,
     text_at,
 )
+from gitops.notify.forges.builds import WORDS, builds_held
 from gitops.notify.web import Request, Response
 
 PAGE = 100
 KEY = 40
 """Characters of a key."""
-_WORDS = {State.PENDING: "INPROGRESS", State.SUCCESS: "SUCCESSFUL", State.FAILURE: "FAILED", State.ERROR: "FAILED"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Bitbucket:
 
     def word(self, state: State) -> str:
         """Its own words."""
-        return _WORDS[state]
+        return WORDS[state]
 
     def key(self, context: str) -> str:
         """The context, or a hash of it where it is too long."""
@@ -64,10 +64,7 @@ class Bitbucket:
 
     def held(self, body: Any) -> dict[str, Held]:
         """By key."""
-        return {
-            text_at(status, "key"): Held(text_at(status, "state"), text_at(status, "description"))
-            for status in entries(body, "values")
-        }
+        return builds_held(body)
 
     def has(self, status: CommitStatus, refusal: Response) -> bool:
         """A refusal is one."""

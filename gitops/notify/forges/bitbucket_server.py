@@ -17,11 +17,11 @@ from gitops.notify.forge import (
     json_request,
     text_at,
 )
+from gitops.notify.forges.builds import WORDS, builds_held
 from gitops.notify.web import Request, Response
 
 PAGE = 100
 KEY = 255
-_WORDS = {State.PENDING: "INPROGRESS", State.SUCCESS: "SUCCESSFUL", State.FAILURE: "FAILED", State.ERROR: "FAILED"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class BitbucketServer:
 
     def word(self, state: State) -> str:
         """Its own words."""
-        return _WORDS[state]
+        return WORDS[state]
 
     def key(self, context: str) -> str:
         """As much of the context as it takes: overlays and waves have shorter names."""
@@ -62,10 +62,7 @@ class BitbucketServer:
 
     def held(self, body: Any) -> dict[str, Held]:
         """By key."""
-        return {
-            text_at(status, "key"): Held(text_at(status, "state"), text_at(status, "description"))
-            for status in entries(body, "values")
-        }
+        return builds_held(body)
 
     def has(self, status: CommitStatus, refusal: Response) -> bool:
         """A refusal is one."""
