@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import yaml
 
 from tests.control_plane.client import Client, HttpError
+from tests.waiting import until
 
 COLLECTION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _DATA = Path(__file__).parent.parent / "data" / "crds"
 _MANAGER = "gardener-resource-manager"
-_SECONDS = 20
 
 
 def nri() -> list[dict[str, Any]]:
@@ -39,7 +38,7 @@ def wait_until_established(shoot: Client, definitions: list[dict[str, Any]]) -> 
     for definition in definitions:
         spec = definition["spec"]
         path = f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}"
-        _wait_until(partial(_is_served, shoot, path))
+        until(lambda served: served is not None, partial(shoot.find, path))
 
 
 def uninstall(shoot: Client, definitions: list[dict[str, Any]]) -> None:
@@ -53,20 +52,4 @@ def uninstall(shoot: Client, definitions: list[dict[str, Any]]) -> None:
             if error.status != 404:  # the server takes some time to delete, and others may have asked it to before
                 raise
     for path in present:
-        _wait_until(partial(_is_gone, shoot, path))
-
-
-def _is_served(shoot: Client, path: str) -> bool:
-    return shoot.find(path) is not None
-
-
-def _is_gone(shoot: Client, path: str) -> bool:
-    return shoot.find(path) is None
-
-
-def _wait_until(condition: partial[bool]) -> None:
-    deadline = time.monotonic() + _SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{condition} is still false after {_SECONDS} s")
-        time.sleep(0.02)
+        until(lambda left: left is None, partial(shoot.find, path))

@@ -3,6 +3,7 @@ import threading
 import pytest
 
 from tests.actors.driving import settled, stepping
+from tests.waiting import PATIENCE
 
 
 def test_steps_follow_each_other_until_nothing_is_done() -> None:
@@ -24,4 +25,4 @@ def test_an_actor_that_dies_in_the_background_fails_the_test() -> None:
         raise ValueError("cannot go on")
 
     with pytest.raises(ValueError, match="cannot go on"), stepping(step, interval=0):
-        died.wait(10)
+        died.wait(PATIENCE)

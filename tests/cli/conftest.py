@@ -16,6 +16,7 @@ import yaml
 from tests.cli.terminal import Terminal
 from tests.end_to_end.repository import Repository
 from tests.notify.stub_forge import TOKEN, StubForge, stub_forge
+from tests.waiting import PATIENCE
 
 _OURS = str(Path(__file__).parents[2])
 """Where the package lies that is tested, wherever another one may be installed."""
@@ -60,7 +61,7 @@ def gitops(repository: Repository, environment: Mapping[str, str]) -> Run:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
         )
 
     return run

@@ -11,14 +11,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import monotonic, sleep
 from typing import Any
 
 from gitops.trigger.webhook.generic import HEADER, body_of, sign
+from tests.waiting import PATIENCE, T, until
 
 SECRET = "a secret for tests only"  # noqa: S105 - as it says
-SOON = 60.0
-"""Seconds within which everything must have happened."""
 
 
 @dataclass
@@ -34,7 +32,7 @@ class Serving:
         """Status, and JSON or text; status 0 where nobody answers."""
         request = urllib.request.Request(self.url + path, headers=dict(headers or {}))  # noqa: S310 - our own
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310 - our own
                 text = answer.read().decode()
                 return answer.status, json.loads(text) if text.startswith("{") else text
         except urllib.error.HTTPError as error:
@@ -50,7 +48,7 @@ class Serving:
         headers = {"Content-Type": "application/json", HEADER: sign(secret, body, datetime.now(UTC))}
         request = urllib.request.Request(f"{self.url}/hooks/generic", body, headers)  # noqa: S310 - our own
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310 - our own
                 status: int = answer.status
                 return status
         except urllib.error.HTTPError as error:
@@ -65,12 +63,15 @@ class Serving:
 
     def wait_for(self, condition: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
         """The state of the overlay once a condition holds."""
-        found: Mapping[str, Any] = eventually(self.state, condition, self.log)
-        return found
+        return self.sees(self.state, condition)
 
     def logged(self, text: str) -> None:
         """Wait until it has logged a text."""
-        eventually(lambda: "".join(self.log), lambda log: text in log, self.log)
+        self.sees(lambda: "".join(self.log), lambda log: text in log)
+
+    def sees(self, look: Callable[[], T], condition: Callable[[T], bool]) -> T:
+        """What is seen once a condition holds of it."""
+        return until(condition, look, lambda: "".join(self.log[-40:]), pause=0.005)
 
 
 def serving(process: subprocess.Popen[str]) -> Serving:
@@ -88,12 +89,3 @@ def serving(process: subprocess.Popen[str]) -> Serving:
     assert line.startswith("gitops serve listens at "), (line, found.log)
     found.url = line.split()[-1]
     return found
-
-
-def eventually(look: Callable[[], Any], condition: Callable[[Any], bool], log: list[str]) -> Any:
-    """What is seen once a condition holds of it."""
-    end = monotonic() + SOON
-    while not condition(seen := look()):
-        assert monotonic() < end, f"{str(seen)[:2000]}\n{''.join(log[-40:])}"
-        sleep(0.005)
-    return seen

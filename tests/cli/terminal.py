@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pyte
 
-_PATIENCE = 60
-"""Seconds that anything may take to appear."""
+from tests.waiting import PATIENCE
 
 
 class Terminal:
@@ -65,7 +64,7 @@ class Terminal:
         """The process's, when it has ended."""
         while self._receive():
             pass
-        return self._process.wait(_PATIENCE)
+        return self._process.wait(PATIENCE)
 
     def close(self) -> None:
         """End it, whatever it does."""
@@ -75,7 +74,7 @@ class Terminal:
 
     def _receive(self) -> bool:
         """Take what the process wrote; False when it has closed its side."""
-        ready, _, _ = select.select([self._master], [], [], _PATIENCE)
+        ready, _, _ = select.select([self._master], [], [], PATIENCE)
         if not ready:
             raise AssertionError(f"nothing came any more:\n{self.text}")
         try:

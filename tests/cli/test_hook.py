@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -18,6 +17,7 @@ from gitops.trigger.push import Delivery, Ignored, Push
 from gitops.trigger.webhook import generic
 from tests.cli.conftest import Run
 from tests.end_to_end.repository import Repository
+from tests.waiting import PATIENCE, until
 
 NOWHERE = "http://127.0.0.1:9/hooks/generic"
 """Discard's port, where nobody listens."""
@@ -60,20 +60,13 @@ class Server:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, done.stderr
         return done.stderr
 
     def logged(self, text: str) -> None:
-        eventually(lambda: text in self.log, lambda: self.log)
-
-
-def eventually(condition: Callable[[], bool], seen: Callable[[], object]) -> None:
-    end = monotonic() + 60
-    while not condition():
-        assert monotonic() < end, seen()
-        sleep(0.01)
+        until(lambda log: text in log, lambda: self.log)
 
 
 @pytest.fixture

@@ -17,10 +17,11 @@ import pytest
 
 from gitops.trigger.secrets_file import SHORT
 from tests.cli.conftest import Run, Start
-from tests.cli.serving import SECRET, SOON, Serving, eventually, serving
+from tests.cli.serving import SECRET, Serving, serving
 from tests.end_to_end.repository import Repository, balloons
 from tests.kube.certificates import Authority
 from tests.notify.stub_forge import StubForge
+from tests.waiting import PATIENCE
 
 Serve = Callable[..., Serving]
 
@@ -120,7 +121,7 @@ def test_a_push_becomes_a_rollout_that_the_forge_is_told_of(
     assert after["plan"]["summary"]["configured"] == 2
     assert [wave["outcome"] for wave in after["record"]["waves"]] == ["Passed", "Passed"]
     contexts = ("gitops/dev", "gitops/dev/canary", "gitops/dev/fleet")
-    eventually(lambda: forge.states(revision), lambda states: states == dict.fromkeys(contexts, "success"), server.log)
+    server.sees(lambda: forge.states(revision), lambda states: states == dict.fromkeys(contexts, "success"))
 
 
 def test_a_commit_that_is_refused_is_told_to_the_forge_and_shown(
@@ -140,7 +141,7 @@ def test_a_commit_that_is_refused_is_told_to_the_forge_and_shown(
     push()
 
     server.wait_for(lambda state: "no-such-key" in (state.get("error") or ""))
-    eventually(lambda: forge.states(revision), lambda states: states.get("gitops/dev") == "failure", server.log)
+    server.sees(lambda: forge.states(revision), lambda states: states.get("gitops/dev") == "failure")
     assert "no-such-key" in server.get("/overlays/dev")[1]
 
 
@@ -219,7 +220,7 @@ def test_it_is_alive_and_ready_and_knows_its_overlays(serve: Serve) -> None:
     assert server.get("/api/v1/overlays") == (200, {"overlays": ["dev"]})
     assert server.get("/api/v1/overlays/another")[0] == 404
     assert server.get("/nowhere")[0] == 404
-    with urllib.request.urlopen(f"{server.url}/metrics", timeout=10) as answer:  # noqa: S310 - our own
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=PATIENCE) as answer:  # noqa: S310 - our own
         assert b'gitops_runs_total{outcome="Converged",overlay="dev",trigger="schedule"} 1.0' in answer.read()
 
 
@@ -230,7 +231,7 @@ def test_it_ends_when_told_and_says_nothing_wrong(serve: Serve, number: signal.S
 
     server.process.send_signal(number)
 
-    assert server.process.wait(SOON) == 0
+    assert server.process.wait(PATIENCE) == 0
     assert "Traceback" not in "".join(server.log)
 
 
@@ -242,7 +243,7 @@ def test_the_end_stops_a_rollout_between_two_writes_and_its_record_is_right(
     server.wait_for(lambda state: bool((state.get("running") or {}).get("wrote")))
 
     server.process.send_signal(signal.SIGTERM)
-    code = server.process.wait(SOON)
+    code = server.process.wait(PATIENCE)
     (recorded,) = json.loads(gitops("history", "--kubeconfig", kubeconfig, "-o", "json").stdout)["runs"]
 
     assert code == 0
@@ -259,13 +260,13 @@ def test_what_hangs_is_left_behind_when_the_grace_period_ends(
 
     server.process.send_signal(signal.SIGTERM)
     server.logged("ending")
-    status, ready = eventually(lambda: server.get("/readyz"), lambda answer: answer[0] != 200, server.log)
+    status, ready = server.sees(lambda: server.get("/readyz"), lambda answer: answer[0] != 200)
     alive, _ = server.get("/healthz")
 
     assert (status, alive) == (503, 200)
     assert [check["name"] for check in ready["checks"] if not check["ok"]] == ["listening"]
     assert server.push(str(bare), "1" * 40) == 503
-    assert server.process.wait(SOON) == 1
+    assert server.process.wait(PATIENCE) == 1
     server.logged("dev did not end within the grace period")
 
 
@@ -278,7 +279,7 @@ def test_a_second_ctrl_c_does_not_wait(serve: Serve, sandbox: Callable[..., str]
     server.logged("ending")
     server.process.send_signal(signal.SIGINT)
 
-    assert server.process.wait(SOON) == 130
+    assert server.process.wait(PATIENCE) == 130
 
 
 def test_when_the_schedule_comes_next_is_told_at_the_start(serve: Serve) -> None:
@@ -311,7 +312,7 @@ def test_it_serves_https(serve: Serve, tmp_path: Path) -> None:
     server = serve("--no-initial-run", "--tls-cert", str(certificate), "--tls-key", str(key))
     trust = ssl.create_default_context(cadata=authority.certificate.decode())
 
-    with urllib.request.urlopen(f"{server.url}/healthz", context=trust, timeout=10) as answer:  # noqa: S310 - our own
+    with urllib.request.urlopen(f"{server.url}/healthz", context=trust, timeout=PATIENCE) as answer:  # noqa: S310 - our own
         assert answer.status == 200
     assert server.url.startswith("https://")
 

@@ -10,6 +10,7 @@ import pytest
 from gitops.control.control import NOTHING_ASKED, Control, Hold, Suspension
 from gitops.control.watch import Watch
 from gitops.errors import Suspended, Unreachable
+from tests.waiting import PATIENCE
 
 JANE = Suspension("jane", datetime(2026, 11, 30, 10, tzinfo=UTC), "disks are failing")
 
@@ -97,7 +98,7 @@ def test_others_wait_while_one_reads() -> None:
 
     def slow() -> Control:
         reading.set()
-        answer.wait(10)
+        answer.wait(PATIENCE)
         return Control(JANE)
 
     watch = Watch(BAD, slow, older=timedelta(0))
@@ -112,9 +113,9 @@ def test_others_wait_while_one_reads() -> None:
     threads = [threading.Thread(target=write, args=(name,)) for name in ("a/b", "a/c")]
     for thread in threads:
         thread.start()
-    reading.wait(10)
+    reading.wait(PATIENCE)
     answer.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
 
     assert allowed == []

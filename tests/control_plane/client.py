@@ -16,13 +16,14 @@ from urllib.parse import urlencode
 import urllib3
 import yaml
 
+from tests.waiting import PATIENCE
+
 USER_AGENT = "shoot-gitops-tests"
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
-_PATIENCE = 10.0
 
 
 class HttpError(Exception):
@@ -116,7 +117,7 @@ class Client:
         Raises:
             HttpError: the status is 400 or above.
         """
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + PATIENCE
         answer = self.exchange(method, path, body, content_type, params)
         while answer.status == 429 and time.monotonic() < deadline:
             time.sleep(0.05)

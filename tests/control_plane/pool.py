@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from tests.control_plane.audit import Request, requests
 from tests.control_plane.certificates import Pair
 from tests.control_plane.client import Client
 from tests.control_plane.etcd import Baseline, Etcd
+from tests.waiting import until
 
 LIMIT = 6
 """Each server takes 340 MB of memory and 3 s to start."""
@@ -70,11 +70,11 @@ class ShootServer:
 
     def _wait_until_unserved(self, groups: set[str]) -> None:
         """Wait until custom resources of the last Shoot have left discovery: the list of groups, and each group."""
-        deadline = time.monotonic() + 30
-        while self._listed() - self._groups or any(self.client.find(f"/apis/{group}") for group in groups):
-            if time.monotonic() > deadline:
-                raise TimeoutError("custom resources are still served after their definitions are gone")
-            time.sleep(0.02)
+
+        def served() -> set[str]:
+            return (self._listed() - self._groups) | {name for name in groups if self.client.find(f"/apis/{name}")}
+
+        until(lambda still: not still, served)
 
 
 class ShootServers:

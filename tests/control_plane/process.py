@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 _LEASH = Path(__file__).with_name("leash.py")
 # Below the range that Linux gives to outgoing connections, so that none of them takes a port between our choice
 # and the server's bind.
@@ -35,7 +37,7 @@ class Process:
                 start_new_session=True,
             )
 
-    def wait_until(self, ready: Callable[[], bool], timeout: float = 90) -> None:
+    def wait_until(self, ready: Callable[[], bool], timeout: float = PATIENCE) -> None:
         """Poll `ready` until it is true.
 
         Raises:
@@ -57,7 +59,7 @@ class Process:
         """Kill the command. Not SIGTERM: an API server whose etcd is gone outlives it for long."""
         if self._leash.stdin is not None:
             self._leash.stdin.close()
-        self._leash.wait(timeout=20)
+        self._leash.wait(timeout=PATIENCE)
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").splitlines()[-12:]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tests.control_plane.client import HttpError
+from tests.waiting import PATIENCE
 
 _T = TypeVar("_T")
-_SECONDS = 15.0
 
 
 def until_accepted(request: Callable[[], _T]) -> _T:
@@ -21,7 +21,7 @@ def until_accepted(request: Callable[[], _T]) -> _T:
     Raises:
         HttpError: it is still refused, or refused for good (409).
     """
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return request()

@@ -8,10 +8,10 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,10 @@ from tests.control_plane.objects import CORE
 from tests.deploy.declared import NAMESPACE, NEW, NOW, documents
 from tests.deploy.rights_fleet import SETTINGS, RightsFleet, printed, role_path
 from tests.end_to_end.requests import Requests
+from tests.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(300)]
 
-_SECONDS = 30.0
 _METHODS = {"list": "GET", "get": "GET", "create": "POST", "update": "PUT", "patch": "PATCH"}
 
 
@@ -294,15 +294,17 @@ def words(text: str) -> str:
 def without(fleet: RightsFleet, grain: Grain) -> Iterator[None]:
     """A Role lacks a grain while the block runs."""
     client = fleet.client_of(grain.part)
+    allowed = partial(fleet.allows, grain.part, grain.itself)
     role = client.get(grain.path)
     client.put(grain.path, {**role, "rules": lessened(role["rules"], grain)})
-    wait_until(lambda: not fleet.allows(grain.part, grain.itself))
+    # The authorizer hears of a changed Role a moment later.
+    until(lambda allows: not allows, allowed, lambda: "the rule makes no difference: another one grants the same")
     try:
         yield
     finally:
         latest = client.get(grain.path)
         client.put(grain.path, {**latest, "rules": role["rules"]})
-        wait_until(lambda: fleet.allows(grain.part, grain.itself))
+        until(lambda allows: allows, allowed)
 
 
 def lessened(rules: list[dict[str, Any]], grain: Grain) -> list[dict[str, Any]]:
@@ -337,11 +339,3 @@ def replay(asked: Asked) -> Request | None:
     elif asked.name:
         parts += [asked.name, subresource] if subresource else [asked.name]
     return Request(_METHODS[asked.verb], "/".join(parts), query)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """The authorizer hears of a changed Role a moment later."""
-    deadline = time.monotonic() + _SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "the rule makes no difference: another one grants the same"
-        time.sleep(0.02)

@@ -14,6 +14,7 @@ from tests.end_to_end.control_plane_fleet import ControlPlaneFleet
 from tests.end_to_end.fleet import NAMES, POLICIES, Fleet
 from tests.end_to_end.repository import TYPE, balloons
 from tests.end_to_end.requests import Requests
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,9 @@ def test_a_run_that_was_killed_is_resumed_by_the_next(real_fleet: ControlPlaneFl
         str(real_fleet.repository.path),
     ]
     with real_fleet.alive():
-        killed = subprocess.run([*command, str(number), when], check=False, capture_output=True, text=True, timeout=90)
+        killed = subprocess.run(
+            [*command, str(number), when], check=False, capture_output=True, text=True, timeout=PATIENCE
+        )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
 
     record = real_fleet.reconcile()

@@ -34,6 +34,7 @@ from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
 from tests.end_to_end.sandbox_fleet import SandboxFleet
 from tests.end_to_end.stopped import SkewedClock
+from tests.waiting import PATIENCE
 
 LIVELY = Leasing(Timing(duration=20, deadline=12, interval=0.2, retry=0.05))
 """So that nobody has to wait long to see that a holder is alive."""
@@ -342,7 +343,7 @@ def test_a_run_that_stood_still_past_its_time_wakes_up_and_writes_nothing(
                 if not ended:
                     before = real_fleet.written()
                     stopped.send_signal(signal.SIGCONT)
-                    ended.append(stopped.communicate(timeout=60)[1])
+                    ended.append(stopped.communicate(timeout=PATIENCE)[1])
                     assert real_fleet.written() == before
 
         record = go(real_fleet, Requests(before=wake), told)

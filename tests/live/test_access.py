@@ -12,6 +12,7 @@ from gitops.kube.transport import Request, Response, Transport
 from gitops.live.access import ShootAccess
 from gitops.manifest import GARDEN, Manifest
 from tests.kube.in_memory import DATE, Server, answer, listing, patient, refusal
+from tests.waiting import PATIENCE
 
 START = datetime(2026, 11, 30, 6, tzinfo=UTC)
 
@@ -148,7 +149,7 @@ def test_threads_that_want_one_shoot_share_one_credential_and_do_not_wait_for_ot
     def issue(request: Request) -> Response:
         if "/a/" in request.path:
             slow.set()
-            assert other_done.wait(10)
+            assert other_done.wait(PATIENCE)
         return world._issue(request)  # noqa: SLF001 - its own handler
 
     world.garden = Server(issue)
@@ -157,7 +158,7 @@ def test_threads_that_want_one_shoot_share_one_credential_and_do_not_wait_for_ot
     threads = [threading.Thread(target=lambda: clusters.append(access.cluster("n/a", Access.ADMIN))) for _ in range(4)]
     for thread in threads:
         thread.start()
-    assert slow.wait(10)
+    assert slow.wait(PATIENCE)
     access.cluster("n/b", Access.ADMIN)
     other_done.set()
     for thread in threads:

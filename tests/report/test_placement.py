@@ -18,6 +18,7 @@ from gitops.report.placement_picture import placement_svg
 from gitops.report.placement_text import placement_text
 from gitops.report.style import PLAIN
 from tests.report.placements import SIZES, machine, placement
+from tests.waiting import PATIENCE
 
 WRONG = Deviation("w1-0", "latency/pod-0-0", "main", "wrong-type", "it runs in batch[0] and belongs in latency")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -107,9 +108,9 @@ def test_a_browser_shows_it(tmp_path: Path, kind: str) -> None:
     shot = tmp_path / f"{kind}.png"
     command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path}/profile", "--window-size=1300,1000"]
 
-    subprocess.run([*command, f"--screenshot={shot}", file.as_uri()], check=True, capture_output=True, timeout=100)
+    subprocess.run([*command, f"--screenshot={shot}", file.as_uri()], check=True, capture_output=True, timeout=PATIENCE)
     dom = subprocess.run(
-        [*command, "--dump-dom", file.as_uri()], check=True, capture_output=True, text=True, timeout=100
+        [*command, "--dump-dom", file.as_uri()], check=True, capture_output=True, text=True, timeout=PATIENCE
     )
 
     assert shot.stat().st_size > 20_000

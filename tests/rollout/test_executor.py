@@ -12,6 +12,7 @@ from gitops.clock import SystemClock
 from gitops.rollout.actions import Action, Event, ObserveShoots, ShootsObserved
 from gitops.rollout.executor import ThreadCrew, undisturbed
 from tests.rollout.virtual_time import START
+from tests.waiting import PATIENCE
 
 ACTION = ObserveShoots(("garden-local/one",))
 ANSWER = ShootsObserved({"garden-local/one": None}, START)
@@ -48,7 +49,7 @@ def test_an_action_is_answered_by_its_event(clock: StillClock) -> None:
 
 
 def test_as_many_actions_are_under_way_as_there_are_threads(clock: StillClock) -> None:
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=PATIENCE)
 
     def perform(_: Action) -> Event:
         together.wait()
@@ -73,7 +74,7 @@ def test_an_answer_is_waited_for_no_longer_than_until_then(clock: StillClock) ->
     released = threading.Event()
 
     def perform(_: Action) -> Event:
-        released.wait(10)
+        released.wait(PATIENCE)
         return ANSWER
 
     with ThreadCrew(perform, clock, threads=1) as crew:
@@ -101,7 +102,7 @@ def test_leaving_waits_for_what_is_under_way_and_begins_nothing_more() -> None:
 
     def perform(action: Action) -> Event:
         begun.append(action)
-        may_end.wait(10)
+        may_end.wait(PATIENCE)
         return ANSWER
 
     with ThreadCrew(perform, SystemClock(), threads=1) as crew:
@@ -117,7 +118,7 @@ def test_an_error_in_the_loop_does_not_wait_for_what_is_under_way() -> None:
     may_end = threading.Event()
 
     def perform(_: Action) -> Event:
-        may_end.wait(10)
+        may_end.wait(PATIENCE)
         return ANSWER
 
     def loop() -> None:

@@ -16,6 +16,7 @@ import yaml
 
 from gitops.sandbox import Landscape, Server
 from tests.sandbox.driving import SHOOTS, declared, enable, garden, minted
+from tests.waiting import PATIENCE
 
 _KUBECTL = shutil.which("kubectl", path=str(Path(sys.executable).parent)) or "kubectl"
 
@@ -37,7 +38,7 @@ class Kubectl:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
             env={**self._environment, **environment},
         )
         assert done.returncode == code, done.stdout + done.stderr

@@ -19,6 +19,7 @@ from gitops.serve.last import LastRuns
 from gitops.serve.listening import HttpServer, Listening
 from gitops.trigger.following import following
 from tests.trigger.samples import SECRETS, Sample
+from tests.waiting import PATIENCE
 
 REPOSITORIES = [f"https://{forge}.example/fleet/config" for forge in ("github", "gitea", "gitlab", "bitbucket", "git")]
 
@@ -33,7 +34,7 @@ class Served:
     pushes: list[datetime] = field(default_factory=list)
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(self.address, timeout=20)
+        return socket.create_connection(self.address, timeout=PATIENCE)
 
     def send(self, data: bytes) -> bytes:
         """Everything that is answered to these bytes until the connection is closed."""

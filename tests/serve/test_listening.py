@@ -21,6 +21,7 @@ from gitops.serve.board.guard import PEER
 from gitops.serve.listening import HttpServer, Listening
 from tests.control_plane.certificates import authority, serving
 from tests.serve.listening import read_all, request, status_of
+from tests.waiting import PATIENCE
 
 
 async def _who(request: Request) -> Response:
@@ -39,7 +40,7 @@ def _listening(proxies: str = "", *, routes: list[Route] | None = None) -> Itera
 
 
 def _get(address: tuple[str, int], **headers: str) -> tuple[int, str]:
-    with socket.create_connection(address, timeout=20) as connection:
+    with socket.create_connection(address, timeout=PATIENCE) as connection:
         connection.sendall(request("/who", b"", headers, method="GET"))
         answer = read_all(connection)
     return status_of(answer), answer.partition(b"\r\n\r\n")[2].decode()
@@ -85,9 +86,11 @@ def test_who_does_not_read_an_answer_is_cut_off() -> None:
     server = HttpServer(make_app(Route("/who", much)), Listening("127.0.0.1", 0, drain_seconds=0.2))
     server.start()
     try:
-        with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2])), timeout=20) as connection:
+        with socket.create_connection(
+            ("127.0.0.1", int(server.url.rpartition(":")[2])), timeout=PATIENCE
+        ) as connection:
             connection.sendall(request("/who", b"", {}, method="GET"))
-            assert over.wait(20)
+            assert over.wait(PATIENCE)
     finally:
         server.stop()
 
@@ -102,10 +105,10 @@ def test_a_handshake_that_does_not_end_is_given_up(tmp_path: Path) -> None:
     server.start()
     address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
     try:
-        with socket.create_connection(address, timeout=20) as silent:
+        with socket.create_connection(address, timeout=PATIENCE) as silent:
             assert silent.recv(1) == b""
         context = ssl.create_default_context(cafile=ca)
-        plain = socket.create_connection(address, timeout=20)
+        plain = socket.create_connection(address, timeout=PATIENCE)
         with context.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
             connection.sendall(request("/who", b"", {}, method="GET"))
             assert status_of(read_all(connection)) == 200

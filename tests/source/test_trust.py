@@ -17,6 +17,7 @@ from gitops.source.repository import open_artifact
 from gitops.source.signature import Signed
 from gitops.source.trust import Trust
 from tests.source.signers import Gpg, SignedRepository, SshSigner, gpg_home, ran
+from tests.waiting import PATIENCE
 
 COMMIT = frozenset({Signed.COMMIT})
 TAG = frozenset({Signed.TAG})
@@ -589,5 +590,5 @@ def gitops(*arguments: str, cwd: Path, **variables: str) -> subprocess.Completed
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NARROW, WIDE = 400, 1280
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds that anything may take on a machine that has other things to do."""
 
 
@@ -31,7 +31,7 @@ def served(app: ASGIApp) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(PATIENCE / 1000)
         listening.close()
 
 
