@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +49,31 @@ def uninstall(shoot: Client, definitions: list[dict[str, Any]]) -> None:
     paths = [f"{COLLECTION}/{definition['metadata']['name']}" for definition in definitions]
     present = [path for path in paths if shoot.find(path) is not None]
     for path in present:
-        try:
+        with _others_may_have_deleted():
             shoot.delete(path)
-        except HttpError as error:
-            if error.status != 404:  # the server takes some time to delete, and others may have asked it to before
-                raise
     for path in present:
-        until(lambda left: left is None, partial(shoot.find, path))
+        until(lambda left: left is None, partial(_awaited, shoot, path, count(1)))
+
+
+def _awaited(shoot: Client, path: str, looks: Iterator[int]) -> dict[str, Any] | None:
+    """What is left of a definition that is being deleted; every hundredth look reminds its finalizer of it.
+
+    An attempt of the finalizer that finds the objects' storage not ready is repeated at once, maybe with a definition
+    that is older than its own last write: that ends in a conflict, after which it waits for a change of more than the
+    condition Terminating, or five minutes (apiextensions-apiserver, `crd_finalizer.go`).
+    """
+    left = shoot.find(path)
+    look = next(looks)
+    if left is not None and look % 100 == 0:
+        with _others_may_have_deleted():
+            shoot.merge_patch(path, {"metadata": {"annotations": {"tests.invalid/reminder": str(look)}}})
+    return left
+
+
+@contextmanager
+def _others_may_have_deleted() -> Iterator[None]:
+    try:
+        yield
+    except HttpError as error:
+        if error.status != 404:
+            raise
