@@ -82,8 +82,8 @@ class ForgeStatuses(Observer):
         self._pending: dict[str, dict[str, CommitStatus]] = {}
         """By overlay and context, what was said last, where that is no outcome."""
 
-    def refused(self, overlay: str, revision: str, error: GitopsError) -> None:
-        """A run did not even begin, as what its commit declares is wrong."""
+    def not_begun(self, overlay: str, revision: str, error: GitopsError) -> None:
+        """No run of the commit could even begin. One of another commit may go on meanwhile."""
         self._say(_Seen(overlay, revision), "", *_of_error(error))
 
     def began(self, run: Run, desired: Desired) -> None:
@@ -174,9 +174,10 @@ class ForgeStatuses(Observer):
         if seen.said.get(context) != status:
             seen.said[context] = status
             pending = self._pending.setdefault(seen.overlay, {})
-            pending.pop(context, None)
             if state is State.PENDING:
                 pending[context] = status
+            elif context in pending and pending[context].revision == seen.revision:
+                del pending[context]
             self._put(status)
 
     def _supersede(self, run: Run, revision: str, context: str) -> None:

@@ -124,6 +124,18 @@ def test_a_commit_that_another_overtook_is_not_pending_for_ever(*, restarted: bo
     }
 
 
+def test_a_commit_of_which_no_run_begins_lets_the_one_before_it_be_pending_until_the_next() -> None:
+    statuses: list[CommitStatus] = []
+    runs, observer = Runs(DRIFTED), ForgeStatuses(statuses.append)
+    runs.suspended(observer)
+    observer.not_begun("dev", "1" * 40, InvalidInput([Violation("f", 1, "", "r", "no")]))
+    assert _last(statuses) == {"gitops/dev": State.PENDING}
+
+    _later(runs).run(observer)
+
+    assert _last(statuses) == {"gitops/dev": State.ERROR}
+
+
 def test_where_another_run_was_at_work_nothing_stays_pending_after_the_next_commit() -> None:
     statuses: list[CommitStatus] = []
     runs, observer = Runs(DRIFTED), ForgeStatuses(statuses.append)
@@ -337,10 +349,10 @@ def test_what_a_forge_holds_in_the_end_is_how_the_last_run_ended(
     assert forge.states(REVISION) == {on.key(status.context): on.word(status.state) for status in last}
 
 
-def test_refused_before_it_began() -> None:
+def test_what_keeps_a_run_from_beginning_is_told() -> None:
     statuses: list[CommitStatus] = []
     error = InvalidInput([Violation("overlays/dev/overlay.yaml", 3, "", "unknown-key", "no such key")])
-    ForgeStatuses(statuses.append).refused("dev", REVISION, error)
+    ForgeStatuses(statuses.append).not_begun("dev", REVISION, error)
 
     assert [str(status) for status in statuses] == ["status failure of gitops/dev at 1a2b3c4d5e6f"]
 

@@ -57,7 +57,7 @@ def test_it_runs_at_the_start_and_after_a_push_with_what_git_holds_then(living: 
 
 def test_an_overlay_that_is_invalid_does_not_stop_the_others_and_is_told(living: Living) -> None:
     broken: list[tuple[str, str]] = []
-    living.runner = replace(living.runner, not_composed=lambda name, revision, *_: broken.append((name, revision)))
+    living.runner = replace(living.runner, not_begun=lambda name, revision, *_: broken.append((name, revision)))
     living.fleet.repository.write("overlays/broken/overlay.yaml", {"kind": "Overlay"})
     revision = living.fleet.repository.commit()
 
@@ -134,10 +134,18 @@ def test_a_wish_to_end_ends_a_rollout_between_two_writes_and_is_recorded(living:
 
 
 def test_a_garden_that_is_silent_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
+    broken: set[tuple[str, str]] = set()
+    living.runner = replace(living.runner, not_begun=lambda name, _, error, __: broken.add((name, str(error)[:3])))
     outage = RequestFault("Reset", {"cluster": "garden"})
     living.fleet.landscape.faults.requests.append(outage)
     living.live(minutes=3)
     assert failing(living) == ["garden"]
+    assert broken == {("dev", "GET")}
+    document = living.last.document("dev")
+    assert document is not None
+    assert document["error"].startswith("GET ")
+    labels = {"overlay": "dev", "trigger": "schedule", "outcome": "Error"}
+    assert living.runner.display.metrics.registry.get_sample_value("gitops_runs_total", labels)
 
     living.fleet.landscape.faults.requests.remove(outage)
     living.live(minutes=20)
