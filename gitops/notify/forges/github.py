@@ -109,8 +109,9 @@ class GitHub:
 
     @property
     def _api(self) -> str:
-        public = self.address == "https://github.com"
-        return "https://api.github.com" if public else f"{self.address}/api/v3"
+        scheme, _, host = self.address.partition("://")
+        hosted = host == "github.com" or host.endswith(".ghe.com")  # the latter are of GitHub Enterprise Cloud
+        return f"{scheme}://api.{host}" if hosted else f"{self.address}/api/v3"
 
     @property
     def _base(self) -> str:

@@ -20,6 +20,8 @@ from gitops.notify.forge import (
 from gitops.notify.web import Request, Response
 
 PAGE = 100
+_LINK = 255
+"""Characters of a status's link (app/models/generic_commit_status.rb)."""
 _WORDS = {State.PENDING: "running", State.SUCCESS: "success", State.FAILURE: "failed", State.ERROR: "failed"}
 
 
@@ -45,12 +47,13 @@ class GitLab:
         return context
 
     def status(self, status: CommitStatus) -> Request:
-        """A job of an external pipeline of the commit."""
+        """A job of an external pipeline of the commit; better without a link than refused for a long one."""
+        link = status.target_url or f"{self.address}/{quoted(self.repository)}/-/commit/{status.revision}"
         body = {
             "state": self.word(status.state),
             "name": status.context,
             "description": status.description,
-            "target_url": status.target_url or f"{self.address}/{quoted(self.repository)}/-/commit/{status.revision}",
+            **({"target_url": link} if len(link) <= _LINK else {}),
         }
         return json_request("POST", f"{self._base}/statuses/{status.revision}", body)
 
