@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ ANOTHER_RUN = (LeaseHeld, LeaseLost)
 _PENDING = {Action.CREATED, Action.CONFIGURED, Action.PRUNED}
 _REVISIONS = 64
 """Commits of which it is remembered what the forge holds."""
+_FRESH = 300.0
+"""Seconds after which the forge is asked again: other processes, and people, set the same statuses."""
 
 
 @dataclass
@@ -190,12 +193,28 @@ class ForgeStatuses(Observer):
         return self._target_url.replace("{overlay}", quote(overlay, safe=""))
 
 
+@dataclass
+class _Known:
+    """What is known of one commit's statuses."""
+
+    held: dict[str, Held] = field(default_factory=dict)
+    asked: float | None = None
+    """When the forge was asked; None before that."""
+
+
 class StatusPost:
     """Delivers statuses to a forge, but those that it holds already. For one thread at a time."""
 
-    def __init__(self, client: ForgeClient) -> None:
+    def __init__(self, client: ForgeClient, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """Nothing is known yet.
+
+        Args:
+            client: the forge.
+            monotonic: seconds that only ever pass, by which what is known of the forge grows old.
+        """
         self._client = client
-        self._held: OrderedDict[str, dict[str, Held]] = OrderedDict()
+        self._monotonic = monotonic
+        self._held: OrderedDict[str, _Known] = OrderedDict()
 
     def __call__(self, status: CommitStatus) -> None:
         """Have the forge hold a status.
@@ -204,7 +223,7 @@ class StatusPost:
             Undelivered, CredentialsError: it could not be told.
         """
         forge = self._client.forge
-        held, key = self._known(status.revision), forge.key(status.context)
+        held, key = self._known(status.revision).held, forge.key(status.context)
         before = held.pop(key, None)  # what an attempt without an answer has done is not known
         if before is None or not _alike(before, forge.word(status.state), status):
             response = self._client.exchange(forge.status(status))
@@ -213,21 +232,21 @@ class StatusPost:
             before = Held(forge.word(status.state), status.description)
         held[key] = before
 
-    def _known(self, revision: str) -> dict[str, Held]:
-        """What the forge holds for a commit, asked once for each; where it may not be asked, nothing is known."""
-        if revision not in self._held:
+    def _known(self, revision: str) -> _Known:
+        """What the forge holds for a commit. Where it may not be asked, that is what was sent to it."""
+        known = self._held.setdefault(revision, _Known())
+        self._held.move_to_end(revision)
+        if len(self._held) > _REVISIONS:
+            self._held.popitem(last=False)
+        if known.asked is None or self._monotonic() - known.asked > _FRESH:
             try:
                 answer = self._client.ask(self._client.forge.statuses(revision))
-                found = self._client.forge.held(answer.json())
+                known.held |= self._client.forge.held(answer.json())  # an answer has no more than a hundred
             except Undelivered as error:
                 if error.passing:
                     raise
-                found = {}
-            self._held[revision] = found
-            if len(self._held) > _REVISIONS:
-                self._held.popitem(last=False)
-        self._held.move_to_end(revision)
-        return self._held[revision]
+            known.asked = self._monotonic()
+        return known
 
 
 def _alike(held: Held, word: str, status: CommitStatus) -> bool:

@@ -158,7 +158,7 @@ def _handler(forge: StubForge) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = do_PATCH = do  # noqa: N815 - http.server's names
 
         def _say(self, status: int, answer: Any, headers: Mapping[str, str]) -> None:
-            data = json.dumps(answer).encode()
+            data = b"" if status == 204 else json.dumps(answer).encode()
             named = {"Content-Length": str(len(data)), "Content-Type": "application/json", **headers}
             if forge.me and "/rest/" in self.path:
                 named["X-AUSERNAME"] = forge.me

@@ -274,6 +274,31 @@ def test_another_process_asks_what_the_forge_holds(forge: StubForge, client: Cli
     assert len(forge.writes()) == before
 
 
+def test_what_somebody_else_has_set_meanwhile_is_set_right(forge: StubForge, client: Client, kind: str) -> None:
+    now = [0.0]
+    on = client(kind)
+    post = StatusPost(on, lambda: now[0])
+    converged = CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged")
+    post(converged)
+    StatusPost(client(kind))(CommitStatus(REVISION, "gitops/dev", State.ERROR, "Failed", "no kubeconfig on a laptop"))
+    now[0] = 301.0
+
+    post(converged)
+
+    assert forge.states(REVISION) == {on.forge.key("gitops/dev"): on.forge.word(State.SUCCESS)}
+
+
+def test_where_what_it_holds_may_not_be_read_it_is_told_once(forge: StubForge, client: Client) -> None:
+    now = [0.0]
+    post = StatusPost(client("github"), lambda: now[0])
+    forge.faults += [Fault(403, method="GET")] * 2
+    for now[0] in (0.0, 301.0):
+        post(CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged"))
+
+    assert len(forge.writes()) == 1
+    assert forge.faults == []
+
+
 def test_what_a_lost_answer_has_done_is_not_taken_for_granted(forge: StubForge, client: Client, kind: str) -> None:
     post = StatusPost(client(kind))
     under_way = CommitStatus(REVISION, "gitops/dev", State.PENDING, "Under way")
