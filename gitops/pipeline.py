@@ -74,6 +74,9 @@ def reconcile(
     except GitopsError as error:
         observer.failed(run, error)
         raise
+    except Exception as bug:
+        observer.failed(run, GitopsError(f"{type(bug).__name__}: this is a bug, and its traceback is in the log"))
+        raise
     observer.ended(run, record)
     return record
 

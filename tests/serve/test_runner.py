@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +14,12 @@ import pytest
 
 from gitops.control.control import Hold
 from gitops.control.store import change_control
+from gitops.kube.transport import Request
 from gitops.observer import Run
 from gitops.rollout.rollout import Rollout, RunOutcome
 from gitops.sandbox import RequestFault
 from gitops.serve.dispatch import OVERTAKEN
+from gitops.world import World
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
 from tests.end_to_end.sandbox_fleet import SandboxFleet
@@ -152,6 +156,24 @@ def test_a_garden_that_is_silent_is_tried_again_and_says_so_meanwhile(living: Li
 
     assert failing(living) == []
     assert record(living)["outcome"] == "Converged"
+
+
+def test_a_bug_is_a_failure_that_is_told_and_the_next_run_goes_on(living: Living) -> None:
+    bugs = [ZeroDivisionError()]
+
+    def stumble(request: Request) -> None:
+        if bugs and "/shoots" in request.path:
+            raise bugs.pop()
+
+    @contextmanager
+    def world(*_: object) -> Iterator[World]:
+        with living.fleet.world(Requests(before=stumble)) as world:
+            yield world
+
+    living.runner = replace(living.runner, world=world)
+    living.live(minutes=30)
+
+    assert living.told.outcomes == {"GitopsError": 1, "Converged": 1}
 
 
 def test_a_repository_that_vanished_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
