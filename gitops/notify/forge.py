@@ -40,7 +40,7 @@ class CommitStatus:
     """Such as `gitops/dev` and `gitops/dev/canary`."""
     state: State
     headline: str
-    """What happened, without what changes from run to run: two statuses with the same state and headline are alike."""
+    """What happened, without what changes from run to run."""
     detail: str = ""
     """What a person wants to know besides, as far as there is room."""
     target_url: str = ""

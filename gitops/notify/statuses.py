@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
@@ -41,6 +42,9 @@ ANOTHER_RUN = (LeaseHeld, LeaseLost)
 _PENDING = {Action.CREATED, Action.CONFIGURED, Action.PRUNED}
 _REVISIONS = 64
 """Commits of which it is remembered what the forge holds."""
+_REWORDED = 50
+"""How often one context of one commit may get another reason; GitHub takes a thousand statuses of it."""
+_NUMBER = re.compile(r"\d+")
 _FRESH = 300.0
 """Seconds after which the forge is asked again: other processes, and people, set the same statuses."""
 
@@ -200,6 +204,8 @@ class _Known:
     held: dict[str, Held] = field(default_factory=dict)
     asked: float | None = None
     """When the forge was asked; None before that."""
+    reworded: Counter[str] = field(default_factory=Counter)
+    """How often each was set without another state."""
 
 
 class StatusPost:
@@ -223,14 +229,15 @@ class StatusPost:
             Undelivered, CredentialsError: it could not be told.
         """
         forge = self._client.forge
-        held, key = self._known(status.revision).held, forge.key(status.context)
-        before = held.pop(key, None)  # what an attempt without an answer has done is not known
-        if before is None or not _alike(before, forge.word(status.state), status):
+        known, key = self._known(status.revision), forge.key(status.context)
+        before = known.held.pop(key, None)  # what an attempt without an answer has done is not known
+        if before is None or _is_new(before, forge.word(status.state), status, known.reworded[key]):
+            known.reworded[key] += before is not None and before.word == forge.word(status.state)
             response = self._client.exchange(forge.status(status))
             if not forge.has(status, response):
                 self._client.require(response)
             before = Held(forge.word(status.state), status.description)
-        held[key] = before
+        known.held[key] = before
 
     def _known(self, revision: str) -> _Known:
         """What the forge holds for a commit. Where it may not be asked, that is what was sent to it."""
@@ -249,10 +256,14 @@ class StatusPost:
         return known
 
 
-def _alike(held: Held, word: str, status: CommitStatus) -> bool:
-    """Whether nothing new is said: details, such as times, may differ."""
+def _is_new(held: Held, word: str, status: CommitStatus, reworded: int) -> bool:
+    """Whether a status says anything new: numbers, such as times, may differ, and words do not for ever."""
+    if held.word != word:
+        return True
     headline = CommitStatus("", "", status.state, status.headline).description
-    return held.word == word and (held.description == headline or held.description.startswith(f"{headline}:"))
+    if held.description != headline and not held.description.startswith(f"{headline}:"):
+        return True
+    return reworded < _REWORDED and _NUMBER.sub("0", held.description) != _NUMBER.sub("0", status.description)
 
 
 def _context(overlay: str, wave: str) -> str:

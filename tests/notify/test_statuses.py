@@ -274,6 +274,39 @@ def test_another_process_asks_what_the_forge_holds(forge: StubForge, client: Cli
     assert len(forge.writes()) == before
 
 
+def waits(reason: str) -> CommitStatus:
+    return CommitStatus(REVISION, "gitops/dev", State.PENDING, "Waiting, 0 of 3 shoots converged, 3 waiting", reason)
+
+
+def test_another_reason_is_shown_and_another_number_is_not(forge: StubForge, client: Client) -> None:
+    post = StatusPost(client("github"))
+    for reason in ("needs approval", "the window opens in 12 min", "the window opens in 7 min"):
+        post(waits(reason))
+
+    told = [status["description"].rpartition(": ")[2] for status in forge.statuses[REVISION]]
+    assert told == ["needs approval", "the window opens in 12 min"]
+
+
+def test_reasons_that_change_for_ever_leave_room_for_the_outcome(forge: StubForge, client: Client) -> None:
+    post = StatusPost(client("github"))
+    for _ in range(600):
+        post(waits("one reason"))
+        post(waits("another"))
+    post(CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged"))
+
+    assert len(forge.writes()) < 60
+    assert forge.states(REVISION) == {"gitops/dev": "success"}
+
+
+def test_gitlab_is_not_asked_again_and_again_for_what_it_cannot_show(forge: StubForge, client: Client) -> None:
+    post = StatusPost(client("gitlab"))
+    for reason in ("needs approval", "out of its window", "out of its window"):
+        post(waits(reason))
+
+    assert len(forge.writes()) == 2
+    assert forge.states(REVISION) == {"gitops/dev": "running"}
+
+
 def test_what_somebody_else_has_set_meanwhile_is_set_right(forge: StubForge, client: Client, kind: str) -> None:
     now = [0.0]
     on = client(kind)
