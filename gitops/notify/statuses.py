@@ -42,6 +42,8 @@ ANOTHER_RUN = (LeaseHeld, LeaseLost)
 _PENDING = {Action.CREATED, Action.CONFIGURED, Action.PRUNED}
 _REVISIONS = 64
 """Commits of which it is remembered what the forge holds."""
+_PAGES = 20
+"""Of a commit's statuses that are read."""
 _REWORDED = 50
 """How often one context of one commit may get another reason; GitHub takes a thousand statuses of it."""
 _NUMBER = re.compile(r"\d+")
@@ -247,13 +249,22 @@ class StatusPost:
             self._held.popitem(last=False)
         if known.asked is None or self._monotonic() - known.asked > _FRESH:
             try:
-                answer = self._client.ask(self._client.forge.statuses(revision))
-                known.held |= self._client.forge.held(answer.json())  # an answer has no more than a hundred
+                for found in self._pages(revision):
+                    known.held |= found
             except Undelivered as error:
                 if error.passing:
                     raise
             known.asked = self._monotonic()
         return known
+
+    def _pages(self, revision: str) -> Iterator[dict[str, Held]]:
+        forge, before = self._client.forge, dict[str, Held]()
+        for page in range(1, _PAGES + 1):
+            found = forge.held(self._client.ask(forge.statuses(revision, page)).json())
+            yield found
+            if len(found) < forge.statuses_page or found == before:  # old Bitbuckets have one page, again and again
+                return
+            before = found
 
 
 def _is_new(held: Held, word: str, status: CommitStatus, reworded: int) -> bool:

@@ -274,6 +274,15 @@ def test_another_process_asks_what_the_forge_holds(forge: StubForge, client: Cli
     assert len(forge.writes()) == before
 
 
+def test_of_hundreds_of_statuses_each_is_known(forge: StubForge, client: Client, kind: str) -> None:
+    statuses = [CommitStatus(REVISION, f"gitops/o{number}", State.SUCCESS, "Converged") for number in range(120)]
+    for process in (StatusPost(client(kind)), StatusPost(client(kind))):
+        for status in statuses:
+            process(status)
+
+    assert len(forge.writes()) == len(statuses)
+
+
 def waits(reason: str) -> CommitStatus:
     return CommitStatus(REVISION, "gitops/dev", State.PENDING, "Waiting, 0 of 3 shoots converged, 3 waiting", reason)
 

@@ -32,6 +32,7 @@ class GitHub:
 
     name: ClassVar[str] = "github"
     longest: ClassVar[int] = 65_536
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = True
 
     def word(self, state: State) -> str:
@@ -52,9 +53,9 @@ class GitHub:
         }
         return json_request("POST", f"{self._base}/statuses/{status.revision}", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """The combined status: the newest of each context."""
-        return Request("GET", f"{self._base}/commits/{revision}/status?per_page={PAGE}")
+        return Request("GET", f"{self._base}/commits/{revision}/status?per_page={PAGE}&page={page}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By context."""

@@ -36,6 +36,7 @@ class GitLab:
 
     name: ClassVar[str] = "gitlab"
     longest: ClassVar[int] = 1_000_000
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = True
 
     def word(self, state: State) -> str:
@@ -57,9 +58,9 @@ class GitLab:
         }
         return json_request("POST", f"{self._base}/statuses/{status.revision}", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """The newest of each name."""
-        return Request("GET", f"{self._base}/repository/commits/{revision}/statuses?per_page={PAGE}")
+        return Request("GET", f"{self._base}/repository/commits/{revision}/statuses?per_page={PAGE}&page={page}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By name."""
