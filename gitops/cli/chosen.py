@@ -19,7 +19,7 @@ from gitops.errors import GitopsError
 from gitops.world import World
 
 NotComposed = Callable[[str, str, GitopsError], None]
-"""Told of an overlay, the commit, and why it cannot be composed there."""
+"""Told of an overlay, the commit, and why it cannot be composed there; the commit is empty where none can be read."""
 
 
 def composed(source: Source, overlay: str | None, not_composed: NotComposed = lambda *_: None) -> Desired:
@@ -30,7 +30,7 @@ def composed(source: Source, overlay: str | None, not_composed: NotComposed = la
             name = chosen_overlay(artifact, overlay)
             return compose_whole(artifact, name, SystemClock().now())
     except GitopsError as error:
-        if name is not None and error.revision:
+        if name is not None:
             not_composed(name, error.revision, error)
         raise
 

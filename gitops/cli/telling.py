@@ -120,8 +120,8 @@ class Told:
         return Observers(*(observer for observer in everybody if observer is not None))
 
     def not_begun(self, overlay: str, revision: str, error: GitopsError, trigger: str) -> None:
-        """Tell what keeps a run of an overlay from beginning, at the commit that it would be of."""
-        if self.statuses is not None:
+        """Tell what keeps a run of an overlay from beginning, at the commit that it would be of, if one is known."""
+        if self.statuses is not None and revision:
             self.statuses.not_begun(overlay, revision, error)
         for announcements in self.announcements:
             announcements.failed(Run(uuid4().hex, overlay, revision, trigger, self.clock.now()), error)

@@ -38,7 +38,8 @@ class Announcement:
 
     def __str__(self) -> str:
         told = self.summary
-        return f"run {self.run[:8]} ({told['outcome']}: {told['overlay']} at {short_revision(told['revision'])})"
+        at = f" at {short_revision(told['revision'])}" if told["revision"] else ""
+        return f"run {self.run[:8]} ({told['outcome']}: {told['overlay']}{at})"
 
 
 class Announcements(Observer):

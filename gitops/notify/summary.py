@@ -81,8 +81,9 @@ def summary_text(told: dict[str, Any], took: float | None) -> str:
 
 def _lines(told: dict[str, Any], took: float | None) -> Iterator[str]:
     signs = {"Converged": ":white_check_mark:", "Waiting": ":hourglass:"}
-    head = f"{signs.get(told['outcome'], ':x:')} *{told['outcome']}*: {plain(told['overlay'])} at "
-    head += f"`{plain(short_revision(told['revision']))}`, {counted(told['writes'], 'object')} written"
+    head = f"{signs.get(told['outcome'], ':x:')} *{told['outcome']}*: {plain(told['overlay'])}"
+    head += f" at `{plain(short_revision(told['revision']))}`" if told["revision"] else ""
+    head += f", {counted(told['writes'], 'object')} written"
     yield (
         head
         + (f" in {duration_text(timedelta(seconds=took))}" if took is not None else "")

@@ -36,7 +36,12 @@ OpenWorld = Callable[[Desired, Clock], AbstractContextManager[World]]
 Choose = Callable[[World, Desired], Chosen]
 """What is meant, given what git says: somebody may have gone back from it."""
 NotBegun = Callable[[str, str, GitopsError, str], None]
-"""Told of an overlay, the commit that git holds, why no run of it begins that observers hear of, and the trigger."""
+"""Told of an overlay, the commit that git holds, why no run of it begins that observers hear of, and the trigger.
+
+The commit is empty where git could not be read.
+"""
+_LASTING = timedelta(minutes=2)
+"""Between two looks that fail: by then the repository has not been read for minutes, which others should know."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,11 @@ class Runner:
             self.health.repository(error)
             wait = self.dispatch.look_failed(work, self.clock.now())
             _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
-            if isinstance(error, GitopsError) and error.revision:  # else no commit is at fault
-                for overlay in self.dispatch.overlays:  # which the commit declares is not for it to say
-                    self._tell_not_begun(overlay, error.revision, error, work)
+            if isinstance(error, GitopsError):
+                for overlay in self.dispatch.overlays:  # a commit that is not trusted may not say which it declares
+                    self.display.not_begun(overlay, error.revision, error)
+                    if error.revision or wait >= _LASTING:
+                        self.not_begun(overlay, error.revision, error, work.trigger.word)
             return True
         self.health.repository(None)
         missing = self.dispatch.looked(work, overlays, head, self.clock.now())
@@ -135,13 +142,10 @@ class Runner:
             yield
         except GitopsError as error:
             self.display.metrics.not_begun(work.key, work.trigger.word)
-            self._tell_not_begun(work.key, head or error.revision, error, work)
+            revision = head or error.revision
+            self.display.not_begun(work.key, revision, error)
+            self.not_begun(work.key, revision, error, work.trigger.word)
             raise
-
-    def _tell_not_begun(self, overlay: str, revision: str, error: GitopsError, work: Work) -> None:
-        self.display.not_begun(overlay, revision, error)
-        if revision:
-            self.not_begun(overlay, revision, error, work.trigger.word)
 
     def _overtaken(self, head: str) -> str:
         """Why a run that began with this commit is of no use any more; empty where it is."""

@@ -118,6 +118,19 @@ def test_what_keeps_a_run_from_beginning_is_told(
     assert any(request.path == CHAT for request in forge.received)
 
 
+def test_a_repository_that_cannot_be_read_is_told_to_those_who_ask_for_no_commit(
+    gitops: Run, forge: StubForge, to_forge: tuple[str, ...], to_hooks: tuple[str, ...]
+) -> None:
+    done = gitops("reconcile", "dev", "--revision", "gone", *SANDBOX, *to_forge, *to_hooks)
+
+    assert done.returncode == 1
+    assert forge.statuses == {}
+    hooks = {request.path: request.body for request in forge.received}
+    assert hooks[WEBHOOK]["revision"] == ""
+    assert "'gone' is unknown" in hooks[WEBHOOK]["message"]
+    assert hooks[CHAT]["text"].startswith(":x: *Failed*: dev, 0 objects written (command)\n")
+
+
 def test_a_rollback_that_is_refused_says_nothing_of_the_commit(
     gitops: Run, forge: StubForge, to_forge: tuple[str, ...]
 ) -> None:

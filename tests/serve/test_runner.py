@@ -177,10 +177,20 @@ def test_a_bug_is_a_failure_that_is_told_and_the_next_run_goes_on(living: Living
 
 
 def test_a_repository_that_vanished_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
+    told: list[tuple[str, str]] = []
+    living.runner = replace(living.runner, not_begun=lambda name, revision, *_: told.append((name, revision)))
+    living.live(minutes=30)
     path = living.fleet.repository.path
     away = path.rename(path.with_name("away"))
-    living.live(minutes=3)
+    living.pushed()
+    living.live(minutes=1)
     assert failing(living) == ["repository"]
+    assert told == [], "a server that starts anew is nobody's business"
+    living.live(minutes=9)
+    assert set(told) == {("dev", "")}
+    document = living.last.document("dev")
+    assert document is not None
+    assert "does not exist" in document["error"]
 
     away.rename(path)
     living.live(minutes=20)
