@@ -26,7 +26,13 @@ from dataclasses import dataclass
 
 
 class GitopsError(Exception):
-    """What can go wrong and is ours to explain; anything else is a bug and shows its traceback."""
+    """What can go wrong and is ours to explain; anything else is a bug and shows its traceback.
+
+    Attributes:
+        revision: the commit that was being read when it came up, 40 hex digits; empty where none was.
+    """
+
+    revision: str = ""
 
 
 @dataclass(frozen=True, order=True)

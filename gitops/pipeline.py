@@ -74,6 +74,9 @@ def reconcile(
     except GitopsError as error:
         observer.failed(run, error)
         raise
+    except Exception as bug:
+        observer.failed(run, GitopsError(f"{type(bug).__name__}: this is a bug, and its traceback is in the log"))
+        raise
     observer.ended(run, record)
     return record
 
@@ -180,9 +183,19 @@ def _look(setting: _Setting, desired: Desired, control: Control | None) -> _Sigh
 
 def _look_again(setting: _Setting, desired: Desired) -> _Sight:
     """Another run may have been at work since the first look, and for long: nothing that was known is relied on."""
-    if reason := setting.pace.overtaken():
+    if reason := _overtaken(setting):
         raise _NotBegun(reason)
     return _look(setting, desired, None)
+
+
+def _overtaken(setting: _Setting) -> str:
+    """Why something else is meant by now; what is wrong with a newer commit is not this one's fault."""
+    try:
+        return setting.pace.overtaken()
+    except GitopsError as error:
+        if error.revision in {"", setting.run.revision}:
+            raise
+        return f"another commit took the place of this one, and cannot be carried out: {error}"
 
 
 def _record(setting: _Setting, sight: _Sight, result: Result) -> Record:

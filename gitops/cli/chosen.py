@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 
 import click
@@ -15,18 +15,24 @@ from gitops.control.revision import Chosen, choose_revision
 from gitops.control.store import load_control
 from gitops.desired.compose import Desired
 from gitops.desired.whole import compose_whole
+from gitops.errors import GitopsError
 from gitops.world import World
 
-Refusal = Callable[[str, str], AbstractContextManager[None]]
-"""Hears of an overlay at a revision that is refused in the block."""
+NotComposed = Callable[[str, str, GitopsError], None]
+"""Told of an overlay, the commit, and why it cannot be composed there; the commit is empty where none can be read."""
 
 
-def composed(source: Source, overlay: str | None, of_refusal: Refusal = lambda _, __: nullcontext()) -> Desired:
+def composed(source: Source, overlay: str | None, not_composed: NotComposed = lambda *_: None) -> Desired:
     """An overlay as git, or the working tree, declares it."""
-    with source.opened() as artifact:
-        name = chosen_overlay(artifact, overlay)
-        with of_refusal(name, artifact.revision):
+    name = overlay
+    try:
+        with source.opened() as artifact:
+            name = chosen_overlay(artifact, overlay)
             return compose_whole(artifact, name, SystemClock().now())
+    except GitopsError as error:
+        if name is not None:
+            not_composed(name, error.revision, error)
+        raise
 
 
 def composed_at(source: Source, overlay: str, revision: str) -> Desired:

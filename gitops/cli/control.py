@@ -162,7 +162,7 @@ def rollback(overlay: str | None, source: Source, where: Where, how: How, to: st
         control = change_control(world.garden, desired.overlay, lambda control: control.held(hold))
         return Chosen(earlier, control, hold)
 
-    return reconciled(source, overlay, where, how, choose)
+    return reconciled(source, overlay, where, how, choose, told_of_refusals=False)
 
 
 def _earlier(world: World, desired: Desired, to: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeVar, cast
@@ -28,6 +29,7 @@ from gitops.cli.terminal import stderr_style, stdout_style
 from gitops.cli.world import Where
 from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
+from gitops.errors import GitopsError, Refused
 from gitops.observer import Observer, Observers, Run
 from gitops.pipeline import reconcile as run_once
 from gitops.plan.document import digest
@@ -115,14 +117,33 @@ def reconcile(overlay: str | None, source: Source, where: Where, how: How) -> in
     return reconciled(source, overlay, where, how, lambda world, desired: chosen_in(world, source, desired))
 
 
-def reconciled(source: Source, overlay: str | None, where: Where, how: How, choose: Choose) -> int:
-    """One run; its result on standard output, its exit code returned."""
+def reconciled(
+    source: Source, overlay: str | None, where: Where, how: How, choose: Choose, *, told_of_refusals: bool = True
+) -> int:
+    """One run; its result on standard output, its exit code returned.
+
+    Args:
+        source: what git holds.
+        overlay: whose run; None where there is only one.
+        where: which world.
+        how: how the run is carried out and told.
+        choose: which revision is meant.
+        told_of_refusals: whether `choose` refuses because of what git holds, and not because of what somebody asks.
+    """
     garden = Garden.PASSING if where.sandbox else Garden.LASTING
     with warnings_at_the_end() as tell, how.telling.opened(source.repo, tell) as told:
-        desired = composed(source, overlay, functools.partial(told.of_refusal, trigger=how.trigger))
+        not_begun = functools.partial(told.not_begun, trigger=how.trigger)
+        desired = composed(source, overlay, not_begun)
         try:
-            with where.opened(desired) as world, shown_progress(world.clock) as show_progress:
-                chosen = choose(world, desired)
+            with ExitStack() as opened:
+                try:
+                    world = opened.enter_context(where.opened(desired))
+                    chosen = choose(world, desired)
+                except GitopsError as error:
+                    if told_of_refusals or not isinstance(error, Refused):
+                        not_begun(desired.overlay.name, desired.revision, error)
+                    raise
+                show_progress = opened.enter_context(shown_progress(world.clock))
                 tell_hold(chosen)
                 record = run_once(
                     world,

@@ -83,7 +83,7 @@ def serve(
             Observers(LogObserver(), told.observer(worlds.clock)),
             poll=options.poll,
             deadline=options.deadline,
-            not_composed=told.refused,
+            not_begun=told.not_begun,
         )
         process = Process(runner, options.limits)
         addresses = [*_addresses(source.repo), *options.hook_repo]

@@ -16,7 +16,7 @@ import click
 from gitops.cli.forge import ForgeOptions, forge_options, open_web
 from gitops.cli.options import F
 from gitops.clock import Clock, SystemClock
-from gitops.errors import GitopsError, InvalidInput
+from gitops.errors import GitopsError
 from gitops.notify.announce import Announcement, Announcements, Chat, Webhook, read_url
 from gitops.notify.events import ShootEvents
 from gitops.notify.forge import CommitStatus
@@ -119,21 +119,12 @@ class Told:
         everybody = [self.statuses, *self.announcements, *events]
         return Observers(*(observer for observer in everybody if observer is not None))
 
-    def refused(self, overlay: str, revision: str, error: GitopsError, trigger: str = "") -> None:
-        """Tell of a commit whose overlay is refused before any run of it begins."""
-        if self.statuses is not None:
-            self.statuses.refused(overlay, revision, error)
+    def not_begun(self, overlay: str, revision: str, error: GitopsError, trigger: str) -> None:
+        """Tell what keeps a run of an overlay from beginning, at the commit that it would be of, if one is known."""
+        if self.statuses is not None and revision:
+            self.statuses.not_begun(overlay, revision, error)
         for announcements in self.announcements:
             announcements.failed(Run(uuid4().hex, overlay, revision, trigger, self.clock.now()), error)
-
-    @contextmanager
-    def of_refusal(self, overlay: str, revision: str, trigger: str = "command") -> Iterator[None]:
-        """Tell if the overlay is refused in the block, and go on raising."""
-        try:
-            yield
-        except InvalidInput as error:
-            self.refused(overlay, revision, error, trigger)
-            raise
 
 
 @contextmanager

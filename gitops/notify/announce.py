@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Hashable
+import re
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -16,13 +18,14 @@ from gitops.errors import CredentialsError, GitopsError
 from gitops.notify.secret import SecretFile
 from gitops.notify.statuses import ANOTHER_RUN
 from gitops.notify.summary import failure_summary, summary, summary_text
-from gitops.notify.web import Request, Send, raise_unless_taken
+from gitops.notify.web import Request, Send, Undelivered, raise_unless_taken
 from gitops.observer import Observer, Run
 from gitops.record.record import Record
 from gitops.report.words import short_revision
 
 AGAIN = timedelta(hours=1)
 """A failure that stays as it is is told again after this time, and not for every run that meets it."""
+_SEPARATORS = re.compile(r"[/?&=]")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Announcement:
 
     def __str__(self) -> str:
         told = self.summary
-        return f"run {self.run[:8]} ({told['outcome']}: {told['overlay']} at {short_revision(told['revision'])})"
+        at = f" at {short_revision(told['revision'])}" if told["revision"] else ""
+        return f"run {self.run[:8]} ({told['outcome']}: {told['overlay']}{at})"
 
 
 class Announcements(Observer):
@@ -121,7 +125,7 @@ class Webhook:
         if self.secret is not None:
             digest = hmac.new(self.secret.read().encode(), body, hashlib.sha256).hexdigest()
             headers["X-Signature"] = f"sha256={digest}"
-        raise_unless_taken(self.send(Request("POST", read_url(self.url), body, headers)))
+        _post(self.send, self.url, body, headers)
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,20 @@ class Chat:
             Undelivered, CredentialsError: it could not be told.
         """
         body = {"text": announcement.text, "unfurl_links": False, "unfurl_media": False}
-        raise_unless_taken(self.send(Request("POST", read_url(self.url), json.dumps(body).encode())))
+        _post(self.send, self.url, json.dumps(body).encode())
+
+
+def _post(send: Send, file: SecretFile, body: bytes, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Post to an address that is itself a secret, in part or as a whole: no refusal that repeats any of it is told."""
+    url = read_url(file)
+    response = send(Request("POST", url, body, headers))
+    try:
+        raise_unless_taken(response)
+    except Undelivered as error:
+        parts = urlsplit(url)
+        told = any(part in str(error) for part in _SEPARATORS.split(f"{parts.path}?{parts.query}") if len(part) > 3)
+        message = f"HTTP {response.status}" if told else str(error)
+        raise Undelivered(message, passing=error.passing, retry_after=error.retry_after) from None
 
 
 def read_url(file: SecretFile) -> str:

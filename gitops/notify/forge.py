@@ -40,7 +40,7 @@ class CommitStatus:
     """Such as `gitops/dev` and `gitops/dev/canary`."""
     state: State
     headline: str
-    """What happened, without what changes from run to run: two statuses with the same state and headline are alike."""
+    """What happened, without what changes from run to run."""
     detail: str = ""
     """What a person wants to know besides, as far as there is room."""
     target_url: str = ""
@@ -95,6 +95,8 @@ class Forge(Protocol):
     """As `--forge` calls it."""
     longest: ClassVar[int]
     """Characters of a comment."""
+    statuses_page: ClassVar[int]
+    """Statuses of a commit in one answer."""
     takes_html: ClassVar[bool]
     """Whether comments may hold HTML, such as folded details."""
 
@@ -107,8 +109,8 @@ class Forge(Protocol):
     def status(self, status: CommitStatus) -> Request:
         """Set a status."""
 
-    def statuses(self, revision: str) -> Request:
-        """Ask what it holds for a commit."""
+    def statuses(self, revision: str, page: int) -> Request:
+        """Ask what it holds for a commit; pages count from 1, and all but the last have `statuses_page` entries."""
 
     def held(self, body: Any) -> dict[str, Held]:
         """What it holds, by the key of the context."""

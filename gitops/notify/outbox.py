@@ -29,13 +29,14 @@ Tell = Callable[[str], None]
 class Patience:
     """How long an outbox tries to deliver one message."""
 
-    attempts: int = 10
+    attempts: int = 30
+    """With the waits below, a receiver may be away for ten minutes, as for an upgrade."""
     first: float = 1.0
     """Upper bound of the first wait in seconds; each further bound is twice the one before."""
     longest: float = 60.0
     """Upper bound of every wait in seconds, unless the receiver asks for more."""
-    total: float = 900.0
-    """Seconds of waiting for one message; a wait that would exceed it is not begun."""
+    total: float = 4500.0
+    """Seconds of waiting for one message; a wait that would exceed it is not begun. GitHub may ask for an hour."""
     uniform: Callable[[], float] = random.random
     """A number between 0 and 1."""
     sleep: Callable[[float], None] | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -40,6 +42,13 @@ ANOTHER_RUN = (LeaseHeld, LeaseLost)
 _PENDING = {Action.CREATED, Action.CONFIGURED, Action.PRUNED}
 _REVISIONS = 64
 """Commits of which it is remembered what the forge holds."""
+_PAGES = 20
+"""Of a commit's statuses that are read."""
+_REWORDED = 50
+"""How often one context of one commit may get another reason; GitHub takes a thousand statuses of it."""
+_NUMBER = re.compile(r"\d+")
+_FRESH = 300.0
+"""Seconds after which the forge is asked again: other processes, and people, set the same statuses."""
 
 
 @dataclass
@@ -82,8 +91,8 @@ class ForgeStatuses(Observer):
         self._pending: dict[str, dict[str, CommitStatus]] = {}
         """By overlay and context, what was said last, where that is no outcome."""
 
-    def refused(self, overlay: str, revision: str, error: GitopsError) -> None:
-        """A run did not even begin, as what its commit declares is wrong."""
+    def not_begun(self, overlay: str, revision: str, error: GitopsError) -> None:
+        """No run of the commit could even begin. One of another commit may go on meanwhile."""
         self._say(_Seen(overlay, revision), "", *_of_error(error))
 
     def began(self, run: Run, desired: Desired) -> None:
@@ -174,9 +183,10 @@ class ForgeStatuses(Observer):
         if seen.said.get(context) != status:
             seen.said[context] = status
             pending = self._pending.setdefault(seen.overlay, {})
-            pending.pop(context, None)
             if state is State.PENDING:
                 pending[context] = status
+            elif context in pending and pending[context].revision == seen.revision:
+                del pending[context]
             self._put(status)
 
     def _supersede(self, run: Run, revision: str, context: str) -> None:
@@ -189,12 +199,30 @@ class ForgeStatuses(Observer):
         return self._target_url.replace("{overlay}", quote(overlay, safe=""))
 
 
+@dataclass
+class _Known:
+    """What is known of one commit's statuses."""
+
+    held: dict[str, Held] = field(default_factory=dict)
+    asked: float | None = None
+    """When the forge was asked; None before that."""
+    reworded: Counter[str] = field(default_factory=Counter)
+    """How often each was set without another state."""
+
+
 class StatusPost:
     """Delivers statuses to a forge, but those that it holds already. For one thread at a time."""
 
-    def __init__(self, client: ForgeClient) -> None:
+    def __init__(self, client: ForgeClient, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """Nothing is known yet.
+
+        Args:
+            client: the forge.
+            monotonic: seconds that only ever pass, by which what is known of the forge grows old.
+        """
         self._client = client
-        self._held: OrderedDict[str, dict[str, Held]] = OrderedDict()
+        self._monotonic = monotonic
+        self._held: OrderedDict[str, _Known] = OrderedDict()
 
     def __call__(self, status: CommitStatus) -> None:
         """Have the forge hold a status.
@@ -203,36 +231,50 @@ class StatusPost:
             Undelivered, CredentialsError: it could not be told.
         """
         forge = self._client.forge
-        held, key = self._known(status.revision), forge.key(status.context)
-        before = held.pop(key, None)  # what an attempt without an answer has done is not known
-        if before is None or not _alike(before, forge.word(status.state), status):
+        known, key = self._known(status.revision), forge.key(status.context)
+        before = known.held.pop(key, None)  # what an attempt without an answer has done is not known
+        if before is None or _is_new(before, forge.word(status.state), status, known.reworded[key]):
+            known.reworded[key] += before is not None and before.word == forge.word(status.state)
             response = self._client.exchange(forge.status(status))
             if not forge.has(status, response):
                 self._client.require(response)
             before = Held(forge.word(status.state), status.description)
-        held[key] = before
+        known.held[key] = before
 
-    def _known(self, revision: str) -> dict[str, Held]:
-        """What the forge holds for a commit, asked once for each; where it may not be asked, nothing is known."""
-        if revision not in self._held:
+    def _known(self, revision: str) -> _Known:
+        """What the forge holds for a commit. Where it may not be asked, that is what was sent to it."""
+        known = self._held.setdefault(revision, _Known())
+        self._held.move_to_end(revision)
+        if len(self._held) > _REVISIONS:
+            self._held.popitem(last=False)
+        if known.asked is None or self._monotonic() - known.asked > _FRESH:
             try:
-                answer = self._client.ask(self._client.forge.statuses(revision))
-                found = self._client.forge.held(answer.json())
+                for found in self._pages(revision):
+                    known.held |= found
             except Undelivered as error:
                 if error.passing:
                     raise
-                found = {}
-            self._held[revision] = found
-            if len(self._held) > _REVISIONS:
-                self._held.popitem(last=False)
-        self._held.move_to_end(revision)
-        return self._held[revision]
+            known.asked = self._monotonic()
+        return known
+
+    def _pages(self, revision: str) -> Iterator[dict[str, Held]]:
+        forge, before = self._client.forge, dict[str, Held]()
+        for page in range(1, _PAGES + 1):
+            found = forge.held(self._client.ask(forge.statuses(revision, page)).json())
+            yield found
+            if len(found) < forge.statuses_page or found == before:  # old Bitbuckets have one page, again and again
+                return
+            before = found
 
 
-def _alike(held: Held, word: str, status: CommitStatus) -> bool:
-    """Whether nothing new is said: details, such as times, may differ."""
+def _is_new(held: Held, word: str, status: CommitStatus, reworded: int) -> bool:
+    """Whether a status says anything new: numbers, such as times, may differ, and words do not for ever."""
+    if held.word != word:
+        return True
     headline = CommitStatus("", "", status.state, status.headline).description
-    return held.word == word and (held.description == headline or held.description.startswith(f"{headline}:"))
+    if held.description != headline and not held.description.startswith(f"{headline}:"):
+        return True
+    return reworded < _REWORDED and _NUMBER.sub("0", held.description) != _NUMBER.sub("0", status.description)
 
 
 def _context(overlay: str, wave: str) -> str:

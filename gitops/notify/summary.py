@@ -22,7 +22,7 @@ MESSAGE = 500
 TEXT = 3000
 """Characters of a message for people."""
 _FINE = {"Converged", "NotStarted"}
-_MARKUP = re.compile(r"[&<>@`*_~|]")
+_MARKUP = re.compile(r"[&<>@`*_~|\]]")
 _WORD = re.compile(r"(?<=[a-z])([A-Z])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
 
@@ -81,8 +81,9 @@ def summary_text(told: dict[str, Any], took: float | None) -> str:
 
 def _lines(told: dict[str, Any], took: float | None) -> Iterator[str]:
     signs = {"Converged": ":white_check_mark:", "Waiting": ":hourglass:"}
-    head = f"{signs.get(told['outcome'], ':x:')} *{told['outcome']}*: {plain(told['overlay'])} at "
-    head += f"`{plain(short_revision(told['revision']))}`, {counted(told['writes'], 'object')} written"
+    head = f"{signs.get(told['outcome'], ':x:')} *{told['outcome']}*: {plain(told['overlay'])}"
+    head += f" at `{plain(short_revision(told['revision']))}`" if told["revision"] else ""
+    head += f", {counted(told['writes'], 'object')} written"
     yield (
         head
         + (f" in {duration_text(timedelta(seconds=took))}" if took is not None else "")
@@ -110,6 +111,6 @@ def plain(text: str) -> str:
     """A text of somebody else: it mentions nobody, links nowhere, and has no markup.
 
     Slack reads `&`, `<` and `>` as markup (docs.slack.dev, "Formatting message text"); Mattermost and others that take
-    the same messages read plain `@all` as well.
+    the same messages read plain `@all` as well, and Markdown's links and images, whose address follows a `]`.
     """
     return _MARKUP.sub(lambda match: _ENTITIES.get(match[0], f"{match[0]}\u200b"), printable(" ".join(text.split())))

@@ -23,7 +23,10 @@ from gitops.report.words import printable
 LONGEST_ANSWER = 16 * 1024 * 1024
 """Bytes; a hundred comments of the greatest length are less."""
 _LONGEST_REASON = 200
-_RETRIED = {408, 425, 429}
+_RETRIED = {408, 409, 425, 429}
+"""What another attempt may change; GitLab and Bitbucket say 409 while somebody else changes the same."""
+_UNSAID = 60.0
+"""Seconds to wait where GitHub limits requests and does not say for how long."""
 
 
 @dataclass(frozen=True)
@@ -170,9 +173,20 @@ def raise_unless_taken(response: Response) -> None:
 
 
 def _is_throttled(response: Response) -> bool:
-    """GitHub says some of its limits by 403 (docs.github.com, "Rate limits for the REST API")."""
-    limited = response.headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in response.headers
+    """GitHub says some of its limits by 403, and some of those in words only.
+
+    (docs.github.com, "Rate limits for the REST API", "Exceeding the rate limit")
+    """
+    limited = _is_used_up(response) or "Retry-After" in response.headers or _speaks_of_limits(response)
     return response.status == 403 and limited
+
+
+def _is_used_up(response: Response) -> bool:
+    return response.headers.get("X-RateLimit-Remaining") == "0"
+
+
+def _speaks_of_limits(response: Response) -> bool:
+    return response.status in {403, 429} and "rate limit" in _reason(response.json()).lower()
 
 
 def _retry_after(response: Response) -> float | None:
@@ -184,8 +198,9 @@ def _retry_after(response: Response) -> float | None:
         now = parsedate_to_datetime(response.headers["Date"])
         if asked:
             return max(0.0, (parsedate_to_datetime(asked) - now).total_seconds())
-        return max(0.0, float(response.headers["X-RateLimit-Reset"]) - now.timestamp())
-    return None
+        if _is_used_up(response):  # else other requests are taken, and the reset says nothing of this one
+            return max(0.0, float(response.headers["X-RateLimit-Reset"]) - now.timestamp())
+    return _UNSAID if _speaks_of_limits(response) else None
 
 
 def _reason(body: Any) -> str:

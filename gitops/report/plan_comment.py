@@ -36,9 +36,13 @@ def problems_comment(reason: str, limit: int) -> str:
 
 
 def fenced(text: str, limit: int) -> str:
-    """A text in a block of code, at most so long; lines that have no room are counted."""
+    """A text in a block of code, at most so long; lines that have no room are counted.
+
+    No line begins with a slash: GitLab (lib/gitlab/quick_actions/extractor.rb) and bots such as Prow would take one for
+    a command of whoever owns the token. Neither of them understands a block whose fence is longer than usual.
+    """
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    lines = [printable(line) for line in text.rstrip("\n").split("\n")]
+    lines = [printable(f" {line}" if line.startswith("/") else line) for line in text.rstrip("\n").split("\n")]
     room = limit - 2 * len(fence) - len("\n\n\n") - len(_left_out(len(lines)))
     shown: list[str] = []
     for line in lines:

@@ -73,6 +73,8 @@ class Dispatch:
         self._timing = timing
         self._only = tuple(only)
         self._asks = initial_run
+        self._found: Sequence[str] = ()
+        """Those among the overlays of the last look that are to run."""
         self._lock = threading.Lock()
         self._looks = WorkQueue(timing.backoff, timing.spacing)
         self._runs = WorkQueue(timing.backoff)
@@ -105,7 +107,7 @@ class Dispatch:
         """
         with self._lock:
             self._looks.done(work)
-            wanted = self.wanted(overlays)
+            wanted = self._found = self.wanted(overlays)
             for waiting in self._runs.waiting:
                 if waiting.key not in wanted:
                     self._queued(waiting.key, None)
@@ -123,6 +125,12 @@ class Dispatch:
     def wanted(self, overlays: Sequence[str]) -> Sequence[str]:
         """Those among them that are to run."""
         return [name for name in overlays if not self._only or name in self._only]
+
+    @property
+    def overlays(self) -> Sequence[str]:
+        """Those that are to run, as far as that is known without another look."""
+        with self._lock:
+            return self._only or self._found
 
     def look_failed(self, work: Work, now: datetime) -> timedelta:
         """A look found nothing out; returns how long it is until the next."""

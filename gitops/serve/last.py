@@ -98,11 +98,11 @@ class LastRuns(Observer):
 
     def failed(self, run: Run, error: GitopsError) -> None:
         """Note the error."""
-        self.failed_with(run.overlay, error)
+        self._change(run.overlay, running=None, error=str(error))
 
     def failed_with(self, overlay: str, error: GitopsError) -> None:
-        """The same, before a run could begin."""
-        self._change(overlay, running=None, error=str(error))
+        """Note why no run begins; one of an earlier commit may go on."""
+        self._change(overlay, error=str(error))
 
     def _change(self, overlay: str, **changes: Any) -> None:
         with self._lock:

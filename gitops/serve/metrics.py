@@ -219,6 +219,10 @@ class Metrics(Observer):
         now = self._clock.now()
         self._count(run, ERROR, now.timestamp(), (now - run.started).total_seconds())
 
+    def not_begun(self, overlay: str, trigger: str) -> None:
+        """Count a run that could not even begin."""
+        self._runs.labels(overlay, trigger, ERROR).inc()
+
     def webhook(self, forge: str, outcome: str) -> None:
         """A delivery came.
 

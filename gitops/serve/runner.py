@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -35,8 +35,13 @@ OpenWorld = Callable[[Desired, Clock], AbstractContextManager[World]]
 
 Choose = Callable[[World, Desired], Chosen]
 """What is meant, given what git says: somebody may have gone back from it."""
-NotComposed = Callable[[str, str, InvalidInput, str], None]
-"""Told of an overlay at a revision that is invalid, and what triggered the run: none begins that observers hear of."""
+NotBegun = Callable[[str, str, GitopsError, str], None]
+"""Told of an overlay, the commit that git holds, why no run of it begins that observers hear of, and the trigger.
+
+The commit is empty where git could not be read.
+"""
+_LASTING = timedelta(minutes=2)
+"""Between two looks that fail: by then the repository has not been read for minutes, which others should know."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Runner:
     """Who else is told of runs."""
     poll: timedelta = timedelta(seconds=5)
     deadline: timedelta | None = None
-    not_composed: NotComposed | None = None
+    not_begun: NotBegun = lambda *_: None
 
     def look(self) -> bool:
         """Look into the repository, if that is due; whether it was."""
@@ -68,6 +73,11 @@ class Runner:
             self.health.repository(error)
             wait = self.dispatch.look_failed(work, self.clock.now())
             _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
+            if isinstance(error, GitopsError):
+                for overlay in self.dispatch.overlays:  # a commit that is not trusted may not say which it declares
+                    self.display.not_begun(overlay, error.revision, error)
+                    if error.revision or wait >= _LASTING:
+                        self.not_begun(overlay, error.revision, error, work.trigger.word)
             return True
         self.health.repository(None)
         missing = self.dispatch.looked(work, overlays, head, self.clock.now())
@@ -96,11 +106,15 @@ class Runner:
 
     def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:
         """One run, with everything read afresh."""
-        head, desired = self._composed(work)
+        with self._before_it_begins(work):
+            head, desired = self._composed(work)
         clock = InterruptibleClock(self.clock, interrupt, self.health.beat)
         pace = Pace(self.poll, self.deadline, stopping=interrupt.reason, overtaken=lambda: self._overtaken(head))
-        with self.world(desired, clock) as opened, self.display.counted(opened) as world:
-            chosen = self.choose(world, desired)
+        with ExitStack() as opened:
+            with self._before_it_begins(work, head):
+                world = opened.enter_context(self.world(desired, clock))
+                world = opened.enter_context(self.display.counted(world))
+                chosen = self.choose(world, desired)
             if chosen.hold is not None:
                 log.warning("%s", chosen.hold, extra={"overlay": work.key, "revision": chosen.desired.revision})
             shown = self.display.observer(chosen, world.clock.now)
@@ -119,13 +133,19 @@ class Runner:
             self.health.repository(None)
             self.dispatch.found_head(work, commit.revision)
             self.display.reads(work.key, commit.revision, commit.headline)
-            try:
-                return commit.revision, compose_whole(commit, work.key, self.clock.now())
-            except InvalidInput as error:
-                self.display.not_begun(work.key, commit.revision, error)
-                if self.not_composed is not None:
-                    self.not_composed(work.key, commit.revision, error, work.trigger.word)
-                raise
+            return commit.revision, compose_whole(commit, work.key, self.clock.now())
+
+    @contextmanager
+    def _before_it_begins(self, work: Work, head: str = "") -> Iterator[None]:
+        """Tell of what keeps a run from beginning in the block."""
+        try:
+            yield
+        except GitopsError as error:
+            self.display.metrics.not_begun(work.key, work.trigger.word)
+            revision = head or error.revision
+            self.display.not_begun(work.key, revision, error)
+            self.not_begun(work.key, revision, error, work.trigger.word)
+            raise
 
     def _overtaken(self, head: str) -> str:
         """Why a run that began with this commit is of no use any more; empty where it is."""

@@ -13,7 +13,7 @@ from typing import Protocol
 import git
 
 from gitops.desired.artifact import Artifact, Blob
-from gitops.errors import SourceError, Untrusted
+from gitops.errors import GitopsError, SourceError, Untrusted
 from gitops.source.access import Access
 from gitops.source.address import is_url
 from gitops.source.artifact import refuse_by_content, refuse_by_listing
@@ -124,25 +124,28 @@ def open_artifact(
         path, name, wanted = mirror.path, mirror.shown, mirror.revision
     repository = open_repository(path)
     try:
-        if trust is None:
-            commit = commit_of(repository, wanted, name)
-        else:
-            commit = _trusted(repository, revision, wanted, name, trust)
-        yield _Commit(repository, name, commit, mirror)
+        tag = None
+        if tagged:
+            tag = Tag(revision.removeprefix("refs/tags/"), _tag_object(repository, wanted, name))
+            wanted = tag.object
+        commit = commit_of(repository, wanted, name)  # nothing is looked up by name after that
+        with _reading(commit):
+            if trust is not None:
+                _keys_elsewhere(repository, trust)
+                require_signed(Path(repository.common_dir), trust, commit=commit, tag=tag, shown=name)
+            yield _Commit(repository, name, commit, mirror)
     finally:
         repository.close()
 
 
-def _trusted(repository: git.Repo, revision: str, wanted: str, name: str, trust: Trust) -> str:
-    """The commit that a revision stands for now, once it has been verified; nothing is looked up by name after that."""
-    tag = None
-    if Signed.TAG in trust.signed:
-        tag = Tag(revision.removeprefix("refs/tags/"), _tag_object(repository, wanted, name))
-        wanted = tag.object
-    commit = commit_of(repository, wanted, name)
-    _keys_elsewhere(repository, trust)
-    require_signed(Path(repository.common_dir), trust, commit=commit, tag=tag, shown=name)
-    return commit
+@contextmanager
+def _reading(commit: str) -> Iterator[None]:
+    """What goes wrong in the block says of which commit."""
+    try:
+        yield
+    except GitopsError as error:
+        error.revision = error.revision or commit
+        raise
 
 
 def _tag_object(repository: git.Repo, wanted: str, name: str) -> str:

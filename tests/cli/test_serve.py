@@ -21,6 +21,7 @@ from tests.cli.serving import SECRET, Serving, serving
 from tests.end_to_end.repository import Repository, balloons
 from tests.kube.certificates import Authority
 from tests.notify.stub_forge import StubForge
+from tests.source.signers import SshSigner
 from tests.waiting import PATIENCE
 
 Serve = Callable[..., Serving]
@@ -143,6 +144,40 @@ def test_a_commit_that_is_refused_is_told_to_the_forge_and_shown(
     server.wait_for(lambda state: "no-such-key" in (state.get("error") or ""))
     server.sees(lambda: forge.states(revision), lambda states: states.get("gitops/dev") == "failure")
     assert "no-such-key" in server.get("/overlays/dev")[1]
+
+
+@pytest.mark.parametrize("named", [("dev",), ()], ids=["overlays named", "all overlays"])
+def test_a_commit_that_nobody_signed_is_told_to_the_forge_and_shown_and_nothing_of_it_is_read(
+    serve: Serve,
+    forge: StubForge,
+    to_forge: tuple[str, ...],
+    install: Callable[[Serving], None],
+    repository: Repository,
+    push: Callable[[], None],
+    tmp_path: Path,
+    named: tuple[str, ...],
+) -> None:
+    ada = SshSigner(tmp_path, "ada")
+    (tmp_path / "allowed").write_text(ada.allowed())
+    repository.git(*ada.settings(), "commit", "--quiet", "--allow-empty", "--gpg-sign", "--message", "signed")
+    signed = repository.git("rev-parse", "HEAD").strip()
+    push()
+    server = serve(*named, "--require-signed", "--allowed-signers", str(tmp_path / "allowed"), *to_forge)
+    server.wait_for(at(signed))
+    install(server)
+    repository.write("overlays/mallory/overlay.yaml", repository.overlay)
+    unsigned = repository.commit("trust me")
+
+    push()
+
+    shown = server.sees(lambda: forge.newest(unsigned), lambda statuses: "gitops/dev" in statuses)
+    assert shown.keys() == {"gitops/dev"}
+    assert shown["gitops/dev"]["state"] == "failure"
+    assert shown["gitops/dev"]["description"].startswith("Refused: ")
+    assert f"commit {unsigned[:12]} carries no signature" in shown["gitops/dev"]["description"]
+    assert set(forge.states(signed).values()) == {"success"}
+    assert "carries no signature" in server.get("/overlays/dev")[1]
+    assert "mallory" not in server.get("/")[1]
 
 
 def test_the_dashboard_and_the_metrics_show_the_run(serve: Serve, repository: Repository) -> None:

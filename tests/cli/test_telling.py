@@ -11,10 +11,19 @@ from markdown_it import MarkdownIt
 from tests.cli.conftest import Run
 from tests.end_to_end.repository import Repository, balloons
 from tests.notify.stub_forge import TOKEN, Fault, StubForge
+from tests.source.signers import SshSigner
 
 SANDBOX = ("--sandbox", "--time-scale", "1000")
 CHAT = "/hooks/chat-s3cr3t"
 WEBHOOK = "/hooks/generic-s3cr3t"
+NOBODY_THERE = """
+apiVersion: v1
+kind: Config
+current-context: garden
+contexts: [{name: garden, context: {cluster: garden, user: garden}}]
+clusters: [{name: garden, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: garden, user: {token: none}}]
+"""
 
 
 @pytest.fixture
@@ -70,6 +79,65 @@ def test_a_commit_that_is_refused_is_told(
     assert shown["state"] == "failure"
     assert shown["description"].startswith("Refused: overlays/dev/overlay.yaml:")
     assert "no-such-key" in next(r for r in forge.received if r.path == CHAT).body["text"]
+
+
+def test_a_commit_that_nobody_signed_is_told(
+    gitops: Run, forge: StubForge, to_forge: tuple[str, ...], repository: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "allowed").write_text(SshSigner(tmp_path, "ada").allowed())
+    trust = ("--require-signed", "--allowed-signers", str(tmp_path / "allowed"))
+    done = gitops("reconcile", "dev", *SANDBOX, *trust, *to_forge)
+
+    assert done.returncode == 1
+    shown = forge.newest(repository.git("rev-parse", "HEAD").strip())["gitops/dev"]
+    assert (shown["state"], shown["description"][:9]) == ("failure", "Refused: ")
+    assert "carries no signature" in shown["description"]
+
+
+@pytest.mark.parametrize("lost", ["the garden", "the kubeconfig"])
+def test_what_keeps_a_run_from_beginning_is_told(
+    gitops: Run,
+    forge: StubForge,
+    to_forge: tuple[str, ...],
+    to_hooks: tuple[str, ...],
+    repository: Repository,
+    tmp_path: Path,
+    lost: str,
+) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    if lost == "the garden":
+        kubeconfig.write_text(NOBODY_THERE)
+    done = gitops("reconcile", "--kubeconfig", str(kubeconfig), *to_forge, *to_hooks)
+
+    assert done.returncode == 1
+    reason = done.stderr.splitlines()[0].removeprefix("error: ")
+    shown = forge.newest(repository.git("rev-parse", "HEAD").strip())["gitops/dev"]
+    assert shown["state"] == "error"
+    assert shown["description"].startswith(f"Failed: {reason}"[:100])
+    assert next(r for r in forge.received if r.path == WEBHOOK).body["message"] == reason
+    assert any(request.path == CHAT for request in forge.received)
+
+
+def test_a_repository_that_cannot_be_read_is_told_to_those_who_ask_for_no_commit(
+    gitops: Run, forge: StubForge, to_forge: tuple[str, ...], to_hooks: tuple[str, ...]
+) -> None:
+    done = gitops("reconcile", "dev", "--revision", "gone", *SANDBOX, *to_forge, *to_hooks)
+
+    assert done.returncode == 1
+    assert forge.statuses == {}
+    hooks = {request.path: request.body for request in forge.received}
+    assert hooks[WEBHOOK]["revision"] == ""
+    assert "'gone' is unknown" in hooks[WEBHOOK]["message"]
+    assert hooks[CHAT]["text"].startswith(":x: *Failed*: dev, 0 objects written (command)\n")
+
+
+def test_a_rollback_that_is_refused_says_nothing_of_the_commit(
+    gitops: Run, forge: StubForge, to_forge: tuple[str, ...]
+) -> None:
+    done = gitops("rollback", *SANDBOX, *to_forge)
+
+    assert done.returncode == 1, done.stderr
+    assert forge.statuses == {}
 
 
 def test_a_pull_request_carries_one_comment_that_is_replaced(

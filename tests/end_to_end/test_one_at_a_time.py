@@ -17,7 +17,7 @@ import pytest
 from gitops.control.control import Control, Hold, Suspension
 from gitops.control.store import change_control
 from gitops.desired.whole import compose_whole
-from gitops.errors import GitopsError, LeaseHeld, LeaseLost, Refused
+from gitops.errors import GitopsError, LeaseHeld, LeaseLost, Refused, Untrusted
 from gitops.kube.transport import Request
 from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
@@ -232,6 +232,25 @@ def test_a_run_that_was_overtaken_while_it_waited_undoes_nothing(lively: Fleet) 
     assert (record.result.outcome, record.result.message) == (RunOutcome.WAITING, "git has moved on")
     assert requests.writes == []
     assert lively.policies("two")["default"]["spec"]["reservedResources"] == {"cpu": "2"}
+
+
+@pytest.mark.parametrize("newer", [True, False], ids=["a newer commit", "the same commit"])
+def test_only_what_is_wrong_with_its_own_commit_fails_a_run_that_waited(lively: Fleet, *, newer: bool) -> None:
+    error = Untrusted("carries no signature", rule="unsigned")
+    error.revision = "1" * 40 if newer else lively.composed().revision
+
+    def overtaken() -> str:
+        raise error
+
+    requests = Requests(before=InBetween(lively, lambda: go(lively)))
+    if newer:
+        record = go(lively, requests, pace=Pace(overtaken=overtaken))
+        assert record.result.outcome is RunOutcome.WAITING
+        assert record.result.message.endswith("and cannot be carried out: carries no signature [unsigned]")
+    else:
+        with pytest.raises(Untrusted):
+            go(lively, requests, pace=Pace(overtaken=overtaken))
+    assert requests.writes == []
 
 
 def test_a_run_that_waits_for_a_dead_one_ends_when_it_is_asked_to(lively: Fleet) -> None:

@@ -158,7 +158,7 @@ def _handler(forge: StubForge) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = do_PATCH = do  # noqa: N815 - http.server's names
 
         def _say(self, status: int, answer: Any, headers: Mapping[str, str]) -> None:
-            data = json.dumps(answer).encode()
+            data = b"" if status == 204 else json.dumps(answer).encode()
             named = {"Content-Length": str(len(data)), "Content-Type": "application/json", **headers}
             if forge.me and "/rest/" in self.path:
                 named["X-AUSERNAME"] = forge.me
@@ -223,13 +223,13 @@ def _set_status(forge: StubForge, match: re.Match[str], received: Received) -> A
     return 201, {"state": body["state"], "context": body["context"]}
 
 
-def _combined(forge: StubForge, match: re.Match[str], _: Received) -> Answer:
-    word = "state" if "/api/v3/" in match.string else "status"
+def _combined(forge: StubForge, match: re.Match[str], received: Received) -> Answer:
+    word, size = ("state", "per_page") if "/api/v3/" in match.string else ("status", "limit")
     found = [
         {"context": status["context"], word: status["state"], "description": status["description"]}
         for status in forge.newest(_revision(match)).values()
     ]
-    return 200, {"state": "pending", "statuses": found}
+    return 200, {"state": "pending", "statuses": _page(found, received, size)}
 
 
 def _issue_comment(comment: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,11 +282,12 @@ def _set_gitlab_status(forge: StubForge, match: re.Match[str], received: Receive
     return 201, {"status": body["state"], "name": body["name"]}
 
 
-def _gitlab_statuses(forge: StubForge, match: re.Match[str], _: Received) -> Answer:
-    return 200, [
+def _gitlab_statuses(forge: StubForge, match: re.Match[str], received: Received) -> Answer:
+    found = [
         {"name": status["context"], "status": status["state"], "description": status["description"]}
         for status in forge.newest(_revision(match)).values()
     ]
+    return 200, _page(found, received, "per_page")
 
 
 def _note(comment: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,12 +319,15 @@ def _set_build(forge: StubForge, match: re.Match[str], received: Received) -> An
     return 201, {"key": body["key"]}
 
 
-def _builds(forge: StubForge, match: re.Match[str], _: Received) -> Answer:
+def _builds(forge: StubForge, match: re.Match[str], received: Received) -> Answer:
     found = [
         {"key": status["context"], "state": status["state"], "description": status["description"]}
         for status in forge.newest(_revision(match)).values()
     ]
-    return 200, {"values": found, "isLastPage": True}
+    if "/rest/" in match.string:
+        start, limit = (int(_query(received).get(name, default)) for name, default in (("start", 0), ("limit", 25)))
+        return 200, {"values": found[start : start + limit], "isLastPage": start + limit >= len(found)}
+    return 200, {"values": _page(found, received, "pagelen")}
 
 
 def _cloud_comment(comment: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from gitops.notify.announce import Announcement, Announcements, Chat, Webhook, r
 from gitops.notify.outbox import Outbox, Patience
 from gitops.notify.secret import SecretFile
 from gitops.notify.summary import NAMED, TEXT, plain
-from gitops.notify.web import Web
+from gitops.notify.web import Request, Response, Undelivered, Web
 from tests.notify.runs import BROKEN, WORKING, Runs
 from tests.notify.stub_forge import Fault, StubForge
 from tests.report.plans import DIGEST, REVISION
@@ -157,6 +157,7 @@ def test_what_many_shoots_say_is_abridged() -> None:
         ("@all @here", "@\u200ball @\u200bhere"),
         ("*bold* `code`\n> quote", "*\u200bbold*\u200b `\u200bcode`\u200b &gt; quote"),
         ("a & b", "a &amp; b"),
+        ("![x](https://evil.test/x.png)", "![x]\u200b(https://evil.test/x.png)"),
         ("\x1b[31m\u202e", "\\x1b[31m\\u202e"),
     ],
 )
@@ -222,6 +223,27 @@ def test_a_webhook_that_fails_is_told_without_its_address(forge: StubForge, web:
     box.close(LONG)
 
     assert told == ["the webhook was not told of run 00000000 (Converged: dev at 1a2b3c4d5e6f): HTTP 404: a bad day"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Cannot POST /hooks/T0K3N?key=s3cr3t", "HTTP 404"),
+        ("no route hooks/T0K3N", "HTTP 404"),
+        ("s3cr3t is no key", "HTTP 404"),
+        ("come back later", "HTTP 404: come back later"),
+    ],
+)
+def test_an_address_that_a_receiver_repeats_is_not_told(tmp_path: Path, said: str, told: str) -> None:
+    url = secret(tmp_path, "url", "https://chat.acme.test/hooks/T0K3N?key=s3cr3t")
+
+    def send(_: Request) -> Response:
+        return Response(404, {}, json.dumps({"message": said}).encode())
+
+    for deliver in (Webhook(send, url), Chat(send, url)):
+        with pytest.raises(Undelivered) as refusal:
+            deliver(Announcement("1", {}, ""))
+        assert str(refusal.value) == told
 
 
 @pytest.mark.parametrize("text", ["hooks.acme.test/t0k3n", "ftp://x/t0k3n", "https:///t0k3n", "http://[t0k3n"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,6 +112,22 @@ def sent(request: Request) -> tuple[str, str, Any]:
 )
 def test_a_status(forge: str, url: str, body: dict[str, Any]) -> None:
     assert sent(FORGES[forge].status(STATUS)) == ("POST", url, body)
+
+
+def test_github_enterprise_cloud_has_its_api_beside_its_pages() -> None:
+    hosted, own = GitHub("https://octocorp.ghe.com", "acme/fleet"), GitHub("https://github.acme.test", "acme/fleet")
+
+    assert hosted.who().url == "https://api.octocorp.ghe.com/user"
+    assert own.who().url == "https://github.acme.test/api/v3/user"
+
+
+def test_a_link_too_long_for_gitlab_is_left_out() -> None:
+    gitlab = GitLab("https://gitlab.com", "acme/fleet")
+    links = ["https://x.test/" + "x" * (length - 15) for length in (255, 256)]
+    bodies = [sent(gitlab.status(replace(STATUS, target_url=link)))[2] for link in links]
+
+    assert bodies[0]["target_url"] == links[0]
+    assert "target_url" not in bodies[1]
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,34 @@ def test_a_receiver_that_asks_for_time_gets_it() -> None:
     assert naps.seconds == [31, 2]
 
 
+def test_a_limit_that_is_lifted_within_the_hour_is_waited_for() -> None:
+    receiver, naps = Receiver(passing(3590)), Naps()
+    with outbox(receiver, naps=naps) as box:
+        box.put("a", "x")
+
+    assert receiver.taken == ["x"]
+    assert naps.seconds == [3591]
+
+
+def test_a_receiver_that_is_away_for_ten_minutes_is_told_afterwards() -> None:
+    naps = Naps()
+    taken: list[str] = []
+
+    def deliver(message: str) -> None:
+        if sum(naps.seconds) < 600:
+            raise passing()
+        taken.append(message)
+
+    box = Outbox("the forge", deliver, taken.append, patience=Patience(uniform=lambda: 0.0, sleep=naps))
+    box.put("a", "x")
+    box.close(LONG)
+
+    assert taken == ["x"]
+
+
 def test_no_time_is_given_beyond_all_patience() -> None:
     naps, told = Naps(), list[str]()
-    receiver = Receiver(passing(3600))
+    receiver = Receiver(passing(7200))
     with outbox(receiver, told, naps) as box:
         box.put("a", "x")
         box.put("b", "y")
@@ -105,7 +130,7 @@ def test_attempts_end() -> None:
         box.put("a", "x")
         box.flush(LONG)
 
-    assert len(receiver.attempts) == 10
+    assert len(receiver.attempts) == 30
     assert told == ["the forge was not told of x: HTTP 503"]
 
 

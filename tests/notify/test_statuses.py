@@ -124,6 +124,18 @@ def test_a_commit_that_another_overtook_is_not_pending_for_ever(*, restarted: bo
     }
 
 
+def test_a_commit_of_which_no_run_begins_lets_the_one_before_it_be_pending_until_the_next() -> None:
+    statuses: list[CommitStatus] = []
+    runs, observer = Runs(DRIFTED), ForgeStatuses(statuses.append)
+    runs.suspended(observer)
+    observer.not_begun("dev", "1" * 40, InvalidInput([Violation("f", 1, "", "r", "no")]))
+    assert _last(statuses) == {"gitops/dev": State.PENDING}
+
+    _later(runs).run(observer)
+
+    assert _last(statuses) == {"gitops/dev": State.ERROR}
+
+
 def test_where_another_run_was_at_work_nothing_stays_pending_after_the_next_commit() -> None:
     statuses: list[CommitStatus] = []
     runs, observer = Runs(DRIFTED), ForgeStatuses(statuses.append)
@@ -262,6 +274,73 @@ def test_another_process_asks_what_the_forge_holds(forge: StubForge, client: Cli
     assert len(forge.writes()) == before
 
 
+def test_of_hundreds_of_statuses_each_is_known(forge: StubForge, client: Client, kind: str) -> None:
+    statuses = [CommitStatus(REVISION, f"gitops/o{number}", State.SUCCESS, "Converged") for number in range(120)]
+    for process in (StatusPost(client(kind)), StatusPost(client(kind))):
+        for status in statuses:
+            process(status)
+
+    assert len(forge.writes()) == len(statuses)
+
+
+def waits(reason: str) -> CommitStatus:
+    return CommitStatus(REVISION, "gitops/dev", State.PENDING, "Waiting, 0 of 3 shoots converged, 3 waiting", reason)
+
+
+def test_another_reason_is_shown_and_another_number_is_not(forge: StubForge, client: Client) -> None:
+    post = StatusPost(client("github"))
+    for reason in ("needs approval", "the window opens in 12 min", "the window opens in 7 min"):
+        post(waits(reason))
+
+    told = [status["description"].rpartition(": ")[2] for status in forge.statuses[REVISION]]
+    assert told == ["needs approval", "the window opens in 12 min"]
+
+
+def test_reasons_that_change_for_ever_leave_room_for_the_outcome(forge: StubForge, client: Client) -> None:
+    post = StatusPost(client("github"))
+    for _ in range(600):
+        post(waits("one reason"))
+        post(waits("another"))
+    post(CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged"))
+
+    assert len(forge.writes()) < 60
+    assert forge.states(REVISION) == {"gitops/dev": "success"}
+
+
+def test_gitlab_is_not_asked_again_and_again_for_what_it_cannot_show(forge: StubForge, client: Client) -> None:
+    post = StatusPost(client("gitlab"))
+    for reason in ("needs approval", "out of its window", "out of its window"):
+        post(waits(reason))
+
+    assert len(forge.writes()) == 2
+    assert forge.states(REVISION) == {"gitops/dev": "running"}
+
+
+def test_what_somebody_else_has_set_meanwhile_is_set_right(forge: StubForge, client: Client, kind: str) -> None:
+    now = [0.0]
+    on = client(kind)
+    post = StatusPost(on, lambda: now[0])
+    converged = CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged")
+    post(converged)
+    StatusPost(client(kind))(CommitStatus(REVISION, "gitops/dev", State.ERROR, "Failed", "no kubeconfig on a laptop"))
+    now[0] = 301.0
+
+    post(converged)
+
+    assert forge.states(REVISION) == {on.forge.key("gitops/dev"): on.forge.word(State.SUCCESS)}
+
+
+def test_where_what_it_holds_may_not_be_read_it_is_told_once(forge: StubForge, client: Client) -> None:
+    now = [0.0]
+    post = StatusPost(client("github"), lambda: now[0])
+    forge.faults += [Fault(403, method="GET")] * 2
+    for now[0] in (0.0, 301.0):
+        post(CommitStatus(REVISION, "gitops/dev", State.SUCCESS, "Converged"))
+
+    assert len(forge.writes()) == 1
+    assert forge.faults == []
+
+
 def test_what_a_lost_answer_has_done_is_not_taken_for_granted(forge: StubForge, client: Client, kind: str) -> None:
     post = StatusPost(client(kind))
     under_way = CommitStatus(REVISION, "gitops/dev", State.PENDING, "Under way")
@@ -337,10 +416,10 @@ def test_what_a_forge_holds_in_the_end_is_how_the_last_run_ended(
     assert forge.states(REVISION) == {on.key(status.context): on.word(status.state) for status in last}
 
 
-def test_refused_before_it_began() -> None:
+def test_what_keeps_a_run_from_beginning_is_told() -> None:
     statuses: list[CommitStatus] = []
     error = InvalidInput([Violation("overlays/dev/overlay.yaml", 3, "", "unknown-key", "no such key")])
-    ForgeStatuses(statuses.append).refused("dev", REVISION, error)
+    ForgeStatuses(statuses.append).not_begun("dev", REVISION, error)
 
     assert [str(status) for status in statuses] == ["status failure of gitops/dev at 1a2b3c4d5e6f"]
 

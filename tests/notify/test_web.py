@@ -33,6 +33,8 @@ def refusal(response: Response) -> Undelivered:
         (403, {"Retry-After": "60"}, True, 60),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1796040030", "Date": DATE}, True, 30),
         (403, {"X-RateLimit-Remaining": "12"}, False, None),
+        (502, {"X-RateLimit-Remaining": "12", "X-RateLimit-Reset": "1796040030", "Date": DATE}, True, None),
+        (409, {}, True, None),
         (408, {}, True, None),
         (400, {}, False, None),
         (401, {}, False, None),
@@ -50,6 +52,14 @@ def test_what_is_worth_another_attempt_and_when(
     found = refusal(Response(status, headers, b""))
 
     assert (found.passing, found.retry_after) == (passing, after)
+
+
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_limit_that_is_told_in_words_only_gets_the_minute_that_github_asks_for(status: int) -> None:
+    body = b'{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}'
+    found = refusal(Response(status, {"X-RateLimit-Remaining": "4990", "X-RateLimit-Reset": "1796040030"}, body))
+
+    assert (found.passing, found.retry_after) == (True, 60)
 
 
 @pytest.mark.parametrize(

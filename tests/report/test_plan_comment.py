@@ -48,6 +48,13 @@ def test_a_refusal_is_told_in_the_words_of_the_terminal() -> None:
     assert rendered.endswith("@team\n</code></pre>\n")
 
 
+def test_no_line_of_a_block_is_a_command_to_a_bot() -> None:
+    text = refusal_comment("dev", "test failed: no```\n/approve\n/merge", 5000)
+
+    assert not [line for line in text.splitlines() if line.startswith("/")]
+    assert " /approve\n /merge\n" in MARKDOWN.render(text)
+
+
 def test_why_a_plan_would_be_refused_stands_below_it() -> None:
     rendered = MARKDOWN.render("text\n" + problems_comment("overlays/dev/overlay.yaml: `<b>` [deletion-budget]", 5000))
 

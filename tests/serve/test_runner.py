@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +14,12 @@ import pytest
 
 from gitops.control.control import Hold
 from gitops.control.store import change_control
+from gitops.kube.transport import Request
 from gitops.observer import Run
 from gitops.rollout.rollout import Rollout, RunOutcome
 from gitops.sandbox import RequestFault
 from gitops.serve.dispatch import OVERTAKEN
+from gitops.world import World
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
 from tests.end_to_end.sandbox_fleet import SandboxFleet
@@ -57,7 +61,7 @@ def test_it_runs_at_the_start_and_after_a_push_with_what_git_holds_then(living: 
 
 def test_an_overlay_that_is_invalid_does_not_stop_the_others_and_is_told(living: Living) -> None:
     broken: list[tuple[str, str]] = []
-    living.runner = replace(living.runner, not_composed=lambda name, revision, *_: broken.append((name, revision)))
+    living.runner = replace(living.runner, not_begun=lambda name, revision, *_: broken.append((name, revision)))
     living.fleet.repository.write("overlays/broken/overlay.yaml", {"kind": "Overlay"})
     revision = living.fleet.repository.commit()
 
@@ -134,10 +138,18 @@ def test_a_wish_to_end_ends_a_rollout_between_two_writes_and_is_recorded(living:
 
 
 def test_a_garden_that_is_silent_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
+    broken: set[tuple[str, str]] = set()
+    living.runner = replace(living.runner, not_begun=lambda name, _, error, __: broken.add((name, str(error)[:3])))
     outage = RequestFault("Reset", {"cluster": "garden"})
     living.fleet.landscape.faults.requests.append(outage)
     living.live(minutes=3)
     assert failing(living) == ["garden"]
+    assert broken == {("dev", "GET")}
+    document = living.last.document("dev")
+    assert document is not None
+    assert document["error"].startswith("GET ")
+    labels = {"overlay": "dev", "trigger": "schedule", "outcome": "Error"}
+    assert living.runner.display.metrics.registry.get_sample_value("gitops_runs_total", labels)
 
     living.fleet.landscape.faults.requests.remove(outage)
     living.live(minutes=20)
@@ -146,11 +158,39 @@ def test_a_garden_that_is_silent_is_tried_again_and_says_so_meanwhile(living: Li
     assert record(living)["outcome"] == "Converged"
 
 
+def test_a_bug_is_a_failure_that_is_told_and_the_next_run_goes_on(living: Living) -> None:
+    bugs = [ZeroDivisionError()]
+
+    def stumble(request: Request) -> None:
+        if bugs and "/shoots" in request.path:
+            raise bugs.pop()
+
+    @contextmanager
+    def world(*_: object) -> Iterator[World]:
+        with living.fleet.world(Requests(before=stumble)) as world:
+            yield world
+
+    living.runner = replace(living.runner, world=world)
+    living.live(minutes=30)
+
+    assert living.told.outcomes == {"GitopsError": 1, "Converged": 1}
+
+
 def test_a_repository_that_vanished_is_tried_again_and_says_so_meanwhile(living: Living) -> None:
+    told: list[tuple[str, str]] = []
+    living.runner = replace(living.runner, not_begun=lambda name, revision, *_: told.append((name, revision)))
+    living.live(minutes=30)
     path = living.fleet.repository.path
     away = path.rename(path.with_name("away"))
-    living.live(minutes=3)
+    living.pushed()
+    living.live(minutes=1)
     assert failing(living) == ["repository"]
+    assert told == [], "a server that starts anew is nobody's business"
+    living.live(minutes=9)
+    assert set(told) == {("dev", "")}
+    document = living.last.document("dev")
+    assert document is not None
+    assert "does not exist" in document["error"]
 
     away.rename(path)
     living.live(minutes=20)

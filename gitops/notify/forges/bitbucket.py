@@ -37,6 +37,7 @@ class Bitbucket:
 
     name: ClassVar[str] = "bitbucket"
     longest: ClassVar[int] = 32_768
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = False
 
     def word(self, state: State) -> str:
@@ -58,9 +59,9 @@ class Bitbucket:
         }
         return json_request("POST", f"{self._base}/commit/{status.revision}/statuses/build", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """One of each key."""
-        return Request("GET", f"{self._base}/commit/{revision}/statuses?pagelen={PAGE}")
+        return Request("GET", f"{self._base}/commit/{revision}/statuses?pagelen={PAGE}&page={page}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By key."""

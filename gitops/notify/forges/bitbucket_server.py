@@ -35,6 +35,7 @@ class BitbucketServer:
 
     name: ClassVar[str] = "bitbucket-server"
     longest: ClassVar[int] = 32_768
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = False
 
     def word(self, state: State) -> str:
@@ -56,9 +57,10 @@ class BitbucketServer:
         }
         return json_request("POST", f"{self._base}/commits/{status.revision}/builds", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """The list of the older build-status API: the newer one answers for one key only."""
-        return Request("GET", f"{self.address}/rest/build-status/latest/commits/{revision}?limit={PAGE}")
+        where = f"{self.address}/rest/build-status/latest/commits/{revision}"
+        return Request("GET", f"{where}?limit={PAGE}&start={(page - 1) * PAGE}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By key."""

@@ -18,6 +18,9 @@ from gitops.notify.forge import (
 )
 from gitops.notify.web import Request, Response
 
+PAGE = 50
+"""What its setting MAX_RESPONSE_ITEMS is by default."""
+
 
 @dataclass(frozen=True)
 class Gitea:
@@ -31,6 +34,7 @@ class Gitea:
     name: ClassVar[str] = "gitea"
     longest: ClassVar[int] = 65_536
     """It says no limit; its databases hold as many at least."""
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = True
 
     def word(self, state: State) -> str:
@@ -51,9 +55,9 @@ class Gitea:
         }
         return json_request("POST", f"{self._base}/statuses/{status.revision}", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """The combined status: the newest of each context."""
-        return Request("GET", f"{self._base}/commits/{revision}/status?limit=50")
+        return Request("GET", f"{self._base}/commits/{revision}/status?limit={PAGE}&page={page}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By context; a single status calls its state `status`."""

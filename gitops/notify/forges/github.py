@@ -32,6 +32,7 @@ class GitHub:
 
     name: ClassVar[str] = "github"
     longest: ClassVar[int] = 65_536
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = True
 
     def word(self, state: State) -> str:
@@ -52,9 +53,9 @@ class GitHub:
         }
         return json_request("POST", f"{self._base}/statuses/{status.revision}", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """The combined status: the newest of each context."""
-        return Request("GET", f"{self._base}/commits/{revision}/status?per_page={PAGE}")
+        return Request("GET", f"{self._base}/commits/{revision}/status?per_page={PAGE}&page={page}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By context."""
@@ -109,8 +110,9 @@ class GitHub:
 
     @property
     def _api(self) -> str:
-        public = self.address == "https://github.com"
-        return "https://api.github.com" if public else f"{self.address}/api/v3"
+        scheme, _, host = self.address.partition("://")
+        hosted = host == "github.com" or host.endswith(".ghe.com")  # the latter are of GitHub Enterprise Cloud
+        return f"{scheme}://api.{host}" if hosted else f"{self.address}/api/v3"
 
     @property
     def _base(self) -> str:

@@ -20,6 +20,8 @@ from gitops.notify.forge import (
 from gitops.notify.web import Request, Response
 
 PAGE = 100
+_LINK = 255
+"""Characters of a status's link (app/models/generic_commit_status.rb)."""
 _WORDS = {State.PENDING: "running", State.SUCCESS: "success", State.FAILURE: "failed", State.ERROR: "failed"}
 
 
@@ -34,6 +36,7 @@ class GitLab:
 
     name: ClassVar[str] = "gitlab"
     longest: ClassVar[int] = 1_000_000
+    statuses_page: ClassVar[int] = PAGE
     takes_html: ClassVar[bool] = True
 
     def word(self, state: State) -> str:
@@ -45,18 +48,19 @@ class GitLab:
         return context
 
     def status(self, status: CommitStatus) -> Request:
-        """A job of an external pipeline of the commit."""
+        """A job of an external pipeline of the commit; better without a link than refused for a long one."""
+        link = status.target_url or f"{self.address}/{quoted(self.repository)}/-/commit/{status.revision}"
         body = {
             "state": self.word(status.state),
             "name": status.context,
             "description": status.description,
-            "target_url": status.target_url or f"{self.address}/{quoted(self.repository)}/-/commit/{status.revision}",
+            **({"target_url": link} if len(link) <= _LINK else {}),
         }
         return json_request("POST", f"{self._base}/statuses/{status.revision}", body)
 
-    def statuses(self, revision: str) -> Request:
+    def statuses(self, revision: str, page: int) -> Request:
         """The newest of each name."""
-        return Request("GET", f"{self._base}/repository/commits/{revision}/statuses?per_page={PAGE}")
+        return Request("GET", f"{self._base}/repository/commits/{revision}/statuses?per_page={PAGE}&page={page}")
 
     def held(self, body: Any) -> dict[str, Held]:
         """By name."""
