@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gitops.cli.exits import Exit
 from gitops.cli.forge import place_options
@@ -100,7 +101,7 @@ _DEFAULTS = Settings("", "")
     type=Duration(),
     default=_DEFAULTS.deadline,
     show_default="2h",
-    help="End a scheduled run after this time.",
+    help="End a run of the CronJob after this time.",
 )
 @click.option("--in-cluster", is_flag=True, help="It runs in the garden itself, and needs no kubeconfig.")
 @click.option(
@@ -225,6 +226,7 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
             url = sound.url(source.repo)
         except ValueError as error:
             raise click.UsageError(f"--url is missing: pods cannot read {source.repo} ({error})") from error
+    _refuse_unused(Mode(chosen["mode"]))
     if chosen["dashboard_token_secret"] and chosen["dashboard_password_secret"]:
         raise click.UsageError("a token or passwords open the dashboard: name one Secret")
     secrets = Secrets(
@@ -249,6 +251,29 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
         ingress_class=chosen["ingress_class"] or "",
         **named,
     )
+
+
+def _refuse_unused(mode: Mode) -> None:
+    """Nothing that was asked for is left out in silence.
+
+    Raises:
+        UsageError: an option was given, or stands in the environment, that does nothing in this mode.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+        if given and option.name in _OF_NO_USE.get(mode, ()):
+            raise click.UsageError(f"{option.opts[0]} does nothing with --mode {mode.value}")
+
+
+_OF_NO_USE = {
+    Mode.CRONJOB: {
+        *("webhook_secret", "dashboard_token_secret", "dashboard_password_secret"),
+        *("hosts", "ingress_class", "tls_secret", "replicas", "service_monitor"),
+    },
+    Mode.SERVE: {"deadline"},
+}
+"""What is of `gitops serve` alone, and of a CronJob alone."""
 
 
 def _forge(url: str, chosen: dict[str, Any]) -> Forge:

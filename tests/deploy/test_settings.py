@@ -62,6 +62,32 @@ def test_a_wrong_choice_is_wrong_usage(option: str, value: str, reason: str) -> 
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("mode", "option"),
+    [
+        ("serve", ("--deadline", "3h")),
+        ("cronjob", ("--replicas", "2")),
+        ("cronjob", ("--host", "gitops.example")),
+        ("cronjob", ("--ingress-class", "nginx")),
+        ("cronjob", ("--tls-secret", "tls")),
+        ("cronjob", ("--service-monitor",)),
+        ("cronjob", ("--webhook-secret", "hook")),
+        ("cronjob", ("--dashboard-token-secret", "token")),
+        ("cronjob", ("--dashboard-password-secret", "passwords")),
+    ],
+)
+def test_what_does_nothing_in_a_mode_is_refused_there_and_taken_elsewhere(mode: str, option: tuple[str, ...]) -> None:
+    def asked(mode: str) -> BaseException | None:
+        command = ["manifests", *GOOD, "--mode", mode, *option]
+        return CliRunner().invoke(gitops, command, standalone_mode=False).exception
+
+    refusal = asked(mode)
+
+    assert isinstance(refusal, click.UsageError)
+    assert refusal.message == f"{option[0]} does nothing with --mode {mode}"
+    assert asked("both") is None
+
+
 @pytest.mark.parametrize("missing", ["--image", "--url"])
 def test_what_is_missing_is_named(missing: str) -> None:
     at = GOOD.index(missing)
