@@ -170,7 +170,7 @@ def _look(setting: _Setting, desired: Desired, control: Control | None) -> _Sigh
         check_identity(world.garden, desired.overlay.garden.identity)
         message = f"the overlay is suspended {control.suspension}; `gitops resume {run.overlay}` lets it go on"
         raise _NotBegun(message)
-    if hold := control.hold_on(desired.revision):
+    if hold := control.hold_on(desired.revision, desired.content):
         raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
     planned, outlook = plan(world, desired)
     setting.observer.planned(run, planned, outlook)
@@ -238,7 +238,13 @@ def _roll_out(setting: _Setting, sight: _Sight) -> Result:
         setting.observer.moved(run, rollout)
 
     rollout = _rollout(setting, sight)
-    watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
+    watch = Watch(
+        run.revision,
+        lambda: load_control(world.garden, desired.overlay),
+        older=pace.listen,
+        content=desired.content,
+        under=sight.control.hold,
+    )
     effects = replace(world.effects(desired), allow=watch.allow)
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=setting.deadline, on_change=moved, stopping=pace.stopping)

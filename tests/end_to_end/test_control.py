@@ -263,6 +263,37 @@ def test_a_rollback_holds_until_git_moves_on(fleet: Fleet) -> None:
     assert fleet.policies("two")["default"]["spec"]["reservedResources"] == {"cpu": "3"}
 
 
+def test_a_commit_that_declares_the_same_is_not_what_a_rollback_waits_for(sandbox_fleet: SandboxFleet) -> None:
+    fleet = sandbox_fleet
+    good = fleet.reconcile().revision
+    fleet.repository.policy("default", **balloons("2"))
+    bad = fleet.repository.commit("worse")
+    ask(fleet, lambda control: control.held(Hold(bad, good, "jane", THEN, fleet.composed().content)))
+
+    fleet.repository.write("elsewhere.yaml", {"not": "of this overlay"})
+    fleet.repository.commit("somebody else's work")
+    assert fleet.reconcile(trigger="push").revision == good
+    fleet.repository.git("reset", "--quiet", "--soft", "HEAD~2")
+    fleet.repository.commit("the same, written anew")
+    assert fleet.reconcile(trigger="push").revision == good
+    fleet.repository.git("checkout", "--quiet", "-b", "other")
+    assert fleet.reconcile(trigger="push").revision == good
+
+    fleet.repository.overlay["spec"]["gate"]["timeout"] = "61s"
+    better = fleet.repository.commit("the overlay itself is another one")
+    assert fleet.reconcile(trigger="push").revision == better
+    fleet.repository.git("reset", "--quiet", "--hard", bad)
+    assert fleet.reconcile(trigger="push").revision == good, "git is back where it was"
+
+
+def test_what_was_gone_back_to_is_not_rolled_back_by_declaring_the_same(sandbox_fleet: SandboxFleet) -> None:
+    good = sandbox_fleet.reconcile().revision
+    bad = sandbox_fleet.repository.commit("nothing is changed")
+    ask(sandbox_fleet, lambda control: control.held(Hold(bad, good, "jane", THEN, sandbox_fleet.composed().content)))
+
+    assert sandbox_fleet.reconcile().revision == good
+
+
 def test_a_revision_that_was_rolled_back_is_refused_whoever_asks_for_it(fleet: Fleet) -> None:
     from gitops.pipeline import reconcile  # noqa: PLC0415 - what the fleet does, without the choice
     from gitops.world import Pace  # noqa: PLC0415 - what the fleet does, without the choice
