@@ -15,7 +15,7 @@ Check = Callable[[], None]
 class Fenced:
     """A transport that lets writes pass only while they are allowed.
 
-    The check is made for every attempt, and again when the credential is at hand, so that neither a retry nor a request
+    The check is made for every attempt, and again when the connection stands, so that neither a retry nor a request
     that waited for something slips through. What remains is the way to the server, for which a lease lasts longer than
     its holder uses it.
     """
