@@ -129,19 +129,15 @@ class _Sight:
         """Of the plan; reckoned once, as a plan may be of thousands of shoots."""
         return digest(self.planned.plan)
 
-    @property
-    def looked_at(self) -> datetime | None:
-        """When the garden was read, by its own clock; None where nothing is declared in it."""
-        return min((seen.server_time for seen in self.outlook.shoots.values()), default=None)
-
 
 def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
+    setting.lease.note()
     sight = _look(setting, desired, control)
     idle = _nothing_to_do(setting, sight)
     if idle and not tells_news(record := _record(setting, sight, idle), sight.before):
         return record
     with setting.holding():
-        if not setting.lease.undisturbed_since(sight.looked_at):
+        if not setting.lease.undisturbed:
             sight, idle = _look_again(setting, desired), None
         record = _record(setting, sight, idle or _roll_out(setting, sight))
         _remember(setting, desired, record)

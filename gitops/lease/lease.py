@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from gitops.errors import Absent, Conflict, Forbidden, GitopsError, LeaseHeld, LeaseLost
 from gitops.kube.cluster import Cluster
@@ -48,7 +48,9 @@ class Lease:
         self._contest = Contest(self.identity, timing)
         self._lock = threading.Lock()
         self._over = threading.Event()
+        self._noted: LeaseState | None = None
         self._before: LeaseState | None = None
+        self._known = False
 
     def check(self) -> None:
         """Return where this run may write at this moment.
@@ -61,15 +63,19 @@ class Lease:
                 why = self._contest.lost or "this run never took it, as there was nothing to write"
                 raise LeaseLost(f"the lease of overlay {self._store.overlay} is not held: {why}")
 
-    def undisturbed_since(self, moment: datetime | None) -> bool:
-        """Whether surely nobody else held the lease from a moment, by the server's clock, until this run took it.
+    def note(self) -> None:
+        """Remember how the lease stands, before this run looks at the world."""
+        with contextlib.suppress(GitopsError):  # then it is not known; what is wrong is told when it is taken
+            self._noted = self._store.read()
+            self._known = True
 
-        Servers note times by the second.
+    @property
+    def undisturbed(self) -> bool:
+        """Whether surely nobody else held the lease from `note` on until this run took it.
+
+        A lease differs after whatever anybody did with it; times would be those of several servers' clocks.
         """
-        if self._contest.waited or moment is None:
-            return False
-        written = self._before.written if self._before else None
-        return self._before is None or (written is not None and written < moment.replace(microsecond=0))
+        return self._known and not self._contest.waited and self._before == self._noted
 
     @contextmanager
     def held(
