@@ -52,6 +52,7 @@ from gitops.report.placement_picture import placement_svg
 from gitops.report.placement_text import placement_text
 from gitops.report.preflight import ShootPreflight, is_ready, preflight_document, preflight_text
 from gitops.report.status import overlay_status
+from gitops.rollout.effects import Effects
 from gitops.rollout.preflight import preflight as look_at_nodes
 from gitops.rollout.preflight import remembered
 from gitops.world import World
@@ -88,8 +89,7 @@ def preflight(
     desired, targets = _chosen(source, words)
     wanted = desired.overlay.prerequisites
 
-    def look(world: World, target: Target, shoot: Manifest | None) -> ShootPreflight:
-        effects = world.effects(desired)
+    def look(effects: Effects, target: Target, shoot: Manifest | None) -> ShootPreflight:
         pools = static_cpu_pools(shoot or {})
         if why := _asleep(shoot):
             return ShootPreflight(target, None, why, pools)
@@ -103,7 +103,7 @@ def preflight(
 
     with where.opened(desired) as world:
         live = _live(world, desired)
-        turn = nullcontext(world) if no_probe else in_turn(world, desired, lock_timeout)
+        turn = nullcontext(world.effects(desired)) if no_probe else in_turn(world, desired, lock_timeout)
         with turn as acting, ThreadPoolExecutor(world.threads) as pool:
             shoots = list(pool.map(lambda target: look(acting, target, live.get(target)), targets))
     if output == "json":
