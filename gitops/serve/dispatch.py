@@ -145,11 +145,13 @@ class Dispatch:
         with self._lock:
             self._going[work.key] = replace(self._going[work.key], head=head)
 
-    def run_ended(self, work: Work) -> None:
-        """A run came to its end, whatever its outcome."""
+    def run_ended(self, work: Work, resumes: datetime | None = None) -> None:
+        """A run came to its end, whatever its outcome; at a time that it waits for, another one is due."""
         with self._lock:
             del self._going[work.key]
             self._runs.done(work)
+            if resumes is not None:
+                self._runs.ask(work.key, Trigger.SCHEDULE, resumes)
 
     def run_failed(self, work: Work, now: datetime) -> timedelta:
         """A run could not go on; returns how long it is until the next."""

@@ -91,7 +91,7 @@ class Runner:
         if record.result.outcome is RunOutcome.FAILED:
             self._again_later(work, record.result.message)
         else:
-            self.dispatch.run_ended(work)
+            self.dispatch.run_ended(work, record.result.resumes)
         return True
 
     def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:

@@ -170,6 +170,24 @@ def test_the_schedule_repairs_what_somebody_changed(tmp_path: Path) -> None:
     assert living.told.triggers == {"schedule": living.told.triggers.total()}
 
 
+def test_a_window_that_shoots_wait_for_starts_a_run_when_it_opens(tmp_path: Path) -> None:
+    """Nobody pushes, and there is no schedule."""
+    living = Living(SandboxFleet(tmp_path))
+    fleet = living.fleet
+    opening = (fleet.clock.now() + timedelta(hours=7)).replace(minute=0, second=0)
+    window = {"schedule": f"0 {opening.hour} * * *", "duration": "1h", "zone": "UTC"}
+    fleet.repository.overlay["spec"]["waves"][1]["windows"] = [window]
+    fleet.repository.commit()
+
+    living.live(hours=5)
+    assert record(living)["outcome"] == "Waiting"
+    assert living.told.triggers.total() == 1
+
+    living.live(hours=3)
+    assert record(living)["outcome"] == "Converged"
+    assert living.told.triggers == {"schedule": 2}
+
+
 def test_a_rollback_is_not_undone_by_the_next_scheduled_run(tmp_path: Path) -> None:
     living = Living(SandboxFleet(tmp_path), cron="0 * * * *")
     fleet = living.fleet
