@@ -28,6 +28,7 @@ from gitops.control.control import Control, Hold, Suspension
 from gitops.control.revision import Chosen, compose_earlier
 from gitops.control.store import change_control, load_control
 from gitops.desired.compose import Desired
+from gitops.desired.overlay_file import read_overlay
 from gitops.desired.whole import compose_whole
 from gitops.errors import Refused
 from gitops.live.garden import check_identity
@@ -139,7 +140,7 @@ def _resumed(before: Control, desired: Desired, target: Target | None) -> list[s
     said = [f"Overlay {name} goes on." if before.suspension else f"Overlay {name} was not suspended."]
     if before.hold is not None and before.suspension is None:
         said.append(f"Revision {before.hold.good[:12]} holds no longer: the next run uses what git says.")
-    elif before.hold_on(desired.revision, desired.content):
+    elif before.hold is not None:
         said.append(f"Still {before.hold}; another `gitops resume {name}` takes that back.")
     if before.shoots:
         said.append(f"{counted(len(before.shoots), 'shoot')} still suspended: {', '.join(before.shoots)}.")
@@ -203,12 +204,12 @@ def _earlier(world: World, desired: Desired, to: str | None, compose_at: Callabl
 
 
 def _about(source: Source, words: tuple[str, ...]) -> tuple[Desired, Target | None]:
-    """The overlay, and the shoot where one is named."""
+    """The overlay, and the shoot where one is named; without one, nothing else that git declares need be sound."""
     with source.opened() as artifact:
         overlay, shoot = overlay_and_shoot(artifact, words)
+        if shoot is None:
+            return Desired(read_overlay(artifact, overlay, {}), artifact.revision, {}, ()), None
         desired = compose_whole(artifact, overlay, SystemClock().now())
-    if shoot is None:
-        return desired, None
     return desired, chosen_target(desired, shoot)
 
 

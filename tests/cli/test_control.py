@@ -77,6 +77,21 @@ def test_a_suspension_is_loud_and_ends_when_it_is_told_to(gitops: Run, sandbox: 
     assert gitops("reconcile", *garden, "--poll-interval", "50ms").returncode == 0
 
 
+def test_what_is_broken_in_git_keeps_nobody_from_suspending(
+    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+) -> None:
+    """A run of an earlier commit may be at work."""
+    garden = ("--kubeconfig", sandbox(time_scale=1000))
+    repository.write("policies/broken.yaml", {"kind": "Nothing"})
+    repository.commit()
+
+    suspended = gitops("suspend", *garden)
+
+    assert gitops("validate").returncode == 1
+    assert (suspended.returncode, suspended.stderr) == (0, "")
+    assert gitops("resume", *garden).stdout == "Overlay dev goes on.\n"
+
+
 def test_one_shoot_is_suspended_and_resumed(gitops: Run, sandbox: Callable[..., str]) -> None:
     garden = ("--kubeconfig", sandbox(time_scale=1000))
 
