@@ -131,6 +131,7 @@ class _Sight:
 
 
 def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
+    run = setting.run
     setting.lease.note()
     sight = _look(setting, desired, control)
     idle = _nothing_to_do(setting, sight)
@@ -138,7 +139,10 @@ def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record
         return record
     with setting.holding():
         if not setting.lease.undisturbed:
-            sight, idle = _look_again(setting, desired), None
+            _hear_of_newer(setting)
+            sight, idle = _look(setting, desired, None), None  # nothing that was known is relied on
+        elif sight.before is not None and sight.before.last["revision"] != run.revision:
+            _hear_of_newer(setting)  # perhaps its run came and went between our look into git and that into the world
         record = _record(setting, sight, idle or _roll_out(setting, sight))
         _remember(setting, desired, record)
     return record
@@ -174,11 +178,14 @@ def _look(setting: _Setting, desired: Desired, control: Control | None) -> _Sigh
     return _Sight(before, control, planned, outlook)
 
 
-def _look_again(setting: _Setting, desired: Desired) -> _Sight:
-    """Another run may have been at work since the first look, and for long: nothing that was known is relied on."""
+def _hear_of_newer(setting: _Setting) -> None:
+    """Ask git again, now that whoever comes with another commit has to wait for us.
+
+    Raises:
+        _NotBegun: something else is meant by now.
+    """
     if reason := setting.pace.overtaken():
         raise _NotBegun(reason)
-    return _look(setting, desired, None)
 
 
 def _record(setting: _Setting, sight: _Sight, result: Result) -> Record:

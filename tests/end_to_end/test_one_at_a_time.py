@@ -257,6 +257,32 @@ def test_a_run_that_was_overtaken_while_it_waited_undoes_nothing(lively: Fleet) 
     assert lively.policies("two")["default"]["spec"]["reservedResources"] == {"cpu": "2"}
 
 
+def test_a_run_that_read_git_before_a_newer_one_came_and_went_undoes_nothing(lively: Fleet) -> None:
+    """Nobody was at work any more when it looked at the garden for the first time."""
+    go(lively)
+    older = lively.composed()
+    lively.repository.policy("default", **balloons("2"))
+    newer = lively.repository.commit("newer")
+    go(lively)
+    asked: list[str] = []
+
+    def overtaken() -> str:
+        asked.append(lively.client.get(lease_path(lively))["spec"]["holderIdentity"])
+        return "git has moved on"
+
+    requests = Requests()
+    with lively.world(requests) as world:
+        pace = Pace(lively.poll, overtaken=overtaken)
+        record = reconcile(world, older, trigger="schedule", pace=pace)
+        again = reconcile(world, lively.composed(), trigger="schedule", pace=pace)
+
+    assert (record.result.outcome, record.result.message) == (RunOutcome.WAITING, "git has moved on")
+    assert requests.writes == []
+    assert len(asked) == 1, "git is asked where another commit was recorded last"
+    assert asked[0].startswith(LIVELY.process), "and by whoever holds the lease"
+    assert (again.revision, again.result.outcome) == (newer, RunOutcome.CONVERGED)
+
+
 def test_a_run_that_waits_for_a_dead_one_ends_when_it_is_asked_to(lively: Fleet) -> None:
     spec = {"holderIdentity": "dead/1/x", "leaseDurationSeconds": 3600}
     go(lively)

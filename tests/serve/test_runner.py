@@ -12,7 +12,9 @@ import pytest
 
 from gitops.control.control import Hold
 from gitops.control.store import change_control
-from gitops.observer import Run
+from gitops.observer import Observer, Observers, Run
+from gitops.plan.outlook import Outlook
+from gitops.plan.planning import Planned
 from gitops.rollout.rollout import Rollout, RunOutcome
 from gitops.sandbox import RequestFault
 from gitops.serve.dispatch import OVERTAKEN
@@ -112,6 +114,31 @@ def test_a_newer_commit_overtakes_a_run_that_waits(living: Living) -> None:
     assert overtaken.finished - begun < timedelta(minutes=11)
     assert finished.result.outcome is RunOutcome.CONVERGED
     assert fleet.policies("three")["default"]["spec"]["reservedResources"]["cpu"] == "2"
+
+
+def test_a_newer_commit_that_nobody_tells_of_is_found_before_the_first_write(living: Living) -> None:
+    repository = living.fleet.repository
+    living.live(minutes=30)
+    repository.policy(**balloons("2"))
+    older = repository.commit()
+    newer: list[str] = []
+
+    class Pusher(Observer):
+        """Pushes while a run plans."""
+
+        def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
+            del planned, outlook
+            if run.revision == older and not newer:
+                repository.policy(**balloons("3"))
+                newer.append(repository.commit())
+
+    living.runner = replace(living.runner, observers=Observers(living.told, Pusher()))
+    living.pushed()
+    living.live(minutes=30)
+
+    *_, overtaken, finished = living.told.ended_records
+    assert (overtaken.revision, overtaken.result.message, overtaken.result.writes) == (older, OVERTAKEN, 0)
+    assert (finished.revision, finished.result.outcome) == (newer[0], RunOutcome.CONVERGED)
 
 
 def test_a_wish_to_end_ends_a_rollout_between_two_writes_and_is_recorded(living: Living) -> None:
