@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
-from gitops.errors import Absent, Conflict, Forbidden, GitopsError, LeaseHeld, LeaseLost
+from gitops.errors import Absent, Conflict, Forbidden, GitopsError, LeaseHeld, LeaseLost, Throttled, Unreachable
 from gitops.kube.cluster import Cluster
 from gitops.kube.retry import Retry
 from gitops.kube.transport import Request, Response, Transport
@@ -117,18 +117,28 @@ class Lease:
         go_on()
         try:
             self._look()
-            while not self._claim():
+            while not self._patiently(self._claim, begun + lock_timeout):
                 told = self._tell(told, waiting)
                 now = self._time.now()
                 if self._contest.alive and now - begun >= lock_timeout:
                     raise LeaseHeld(self._taken())
                 self._time.sleep(max(min(self._timing.retry, self._contest.expires_in(now)), 0))
                 go_on()
-                self._look()
+                self._patiently(self._look, begun + lock_timeout)
         except Forbidden as error:
             ref = self._store.ref
             message = f"the lease cannot be taken: allow get and patch of {ref}, and create ({error})"
             raise Forbidden(message, status=error.status, reason=error.reason) from error
+
+    def _patiently(self, step: Callable[[], bool | None], until: float) -> bool:
+        """Do a step of the waiting, which a garden that does not answer for a while does not end before its time."""
+        try:
+            return bool(step())
+        except (Throttled, Unreachable):
+            if self._time.now() >= until:
+                raise
+            self._time.sleep(self._timing.retry)
+            return False
 
     def _look(self) -> None:
         lease = self._store.read()

@@ -135,6 +135,33 @@ def test_a_lease_that_is_given_back_meanwhile_is_taken() -> None:
     assert not lease.undisturbed
 
 
+@pytest.mark.parametrize(("method", "begins", "taken"), [("GET", 10, 30), ("PATCH", 30, 50)])
+def test_a_garden_that_is_silent_for_a_while_ends_no_patient_waiting(method: str, begins: int, taken: int) -> None:
+    garden = LeaseGarden()
+    with pytest.raises(KeyboardInterrupt), garden.lease("dead/1").held(NO_WAIT, nobody):
+        raise KeyboardInterrupt
+    looked: list[float] = []
+
+    def silent(request: Request) -> None:
+        """From a while after the first look on, and until the fiftieth second."""
+        looked.append(garden.time.now())
+        if request.method == method and begins <= garden.time.now() - looked[0] < 50:
+            raise Unreachable("no answer", request=str(request))
+
+    garden.requests.before = silent
+    with (
+        pytest.raises(Unreachable),
+        garden.lease("host/1").held(NO_WAIT, lambda _: None),
+    ):
+        raise AssertionError("it was taken")
+    looked.clear()
+    lease = garden.lease("host/2")
+
+    with lease.held(timedelta(minutes=10), lambda _: None):
+        lease.check()
+        assert garden.time.now() - looked[0] >= taken, "what was read once is enough, where it can be written over"
+
+
 def test_of_two_that_see_a_free_lease_the_faster_gets_it() -> None:
     garden = LeaseGarden()
     faster = garden.lease("host/2")
