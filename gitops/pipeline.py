@@ -17,12 +17,13 @@ from gitops.errors import GitopsError, Refused
 from gitops.lease.lease import Lease
 from gitops.live.garden import check_identity
 from gitops.look import plan
+from gitops.manifest import Target
 from gitops.observer import Observer, Run
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, pruning
 from gitops.record.record import Record
-from gitops.record.store import Stored, load_records, save_record, tells_news
+from gitops.record.store import Stored, load_records, save_record, tells_news, unfinished_after
 from gitops.rollout.executor import DEADLINE, ThreadCrew, carry_out
 from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
@@ -124,6 +125,11 @@ class _Sight:
     planned: Planned
     outlook: Outlook
 
+    @property
+    def begun(self) -> frozenset[Target]:
+        """Shoots that earlier runs began with what is to be rolled out now, and did not come to an end with."""
+        return self.before.unfinished.of(self.outlook.desired.content) if self.before else frozenset()
+
     @cached_property
     def digest(self) -> str:
         """Of the plan; reckoned once, as a plan may be of thousands of shoots."""
@@ -144,7 +150,7 @@ def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record
         elif sight.before is not None and sight.before.last["revision"] != run.revision:
             _hear_of_newer(setting)  # perhaps its run came and went between our look into git and that into the world
         record = _record(setting, sight, idle or _roll_out(setting, sight))
-        _remember(setting, desired, record)
+        _remember(setting, sight, record)
     return record
 
 
@@ -201,12 +207,13 @@ def _record(setting: _Setting, sight: _Sight, result: Result) -> Record:
     )
 
 
-def _remember(setting: _Setting, desired: Desired, record: Record) -> None:
+def _remember(setting: _Setting, sight: _Sight, record: Record) -> None:
     """Keep the record where it tells anything; read and written while no other run does either."""
-    garden = setting.world.garden
+    garden, desired = setting.world.garden, sight.outlook.desired
     before = load_records(garden, desired.overlay)
     if tells_news(record, before):
-        save_record(garden, desired.overlay, record, before)
+        unfinished = unfinished_after(record, desired, sight.begun)
+        save_record(garden, desired.overlay, record, before, unfinished)
         setting.observer.recorded(setting.run, record)
 
 
@@ -219,6 +226,7 @@ def _rollout(setting: _Setting, sight: _Sight) -> Rollout:
         sight.control,
         revision=run.revision,
         digest=sight.digest,
+        begun=sight.begun,
     )
     return Rollout(desired, sight.outlook.shoots, rules, setting.world.clock.now(), sight.outlook.registrations)
 

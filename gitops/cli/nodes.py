@@ -40,7 +40,6 @@ from gitops.manifest import Manifest, Target, get
 from gitops.nri.placement.verification import verify as verify_scene
 from gitops.nri.prerequisites.facts import static_cpu_pools
 from gitops.nri.prerequisites.ledger import read_ledger
-from gitops.plan.document import digest
 from gitops.plan.observed import Inside
 from gitops.record.store import load_records
 from gitops.report.control import controlled
@@ -210,7 +209,8 @@ def _explanation(world: World, chosen: Chosen, target: Target) -> Explanation:
     planned, outlook = make_plan(world, desired)
     desired = outlook.desired
     standing = overlay_status(desired, outlook.shoots, planned.plan, stored.last if stored else None)
-    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, world.clock.now())
+    now = world.clock.now()
+    control = controlled(planned.plan, outlook, chosen.control, chosen.hold, now, stored)
     seen = outlook.shoots[target]
     changes = next(shoot.changes for wave in planned.plan.waves for shoot in wave.shoots if shoot.shoot == target)
     return Explanation(
