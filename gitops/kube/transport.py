@@ -132,11 +132,11 @@ class ClientTransport:
         if request.query:
             url += "?" + urlencode(request.query, quote_via=quote)
         body: bytes | Iterator[bytes] | None = request.body
-        if request.permit is not None and request.body:
-            headers["Content-Length"] = str(len(request.body))
-            body = _once_permitted(request.body, request.permit)
-        elif request.permit is not None:
-            request.permit()
+        if request.permit is not None:
+            request.permit()  # before anything is sent, as renewing the credential may have taken long
+            if request.body:
+                headers["Content-Length"] = str(len(request.body))
+                body = _once_permitted(request.body, request.permit)
         try:
             answer = self._pools.urlopen(
                 request.method,
@@ -174,9 +174,9 @@ class ClientTransport:
 
 
 def _once_permitted(body: bytes, permit: Callable[[], None]) -> Iterator[bytes]:
-    """The body, asked about when it is about to be sent, as all that comes before may have taken long.
+    """The body, asked about when it is about to be sent: to find the server and to connect may have taken long as well.
 
-    That is to renew a credential, to find the server and to connect. No server acts on a request without its body.
+    No server acts on a request whose body does not come.
     """
     permit()
     yield body
