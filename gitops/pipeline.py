@@ -17,12 +17,13 @@ from gitops.errors import GitopsError, Refused
 from gitops.lease.lease import Lease
 from gitops.live.garden import check_identity
 from gitops.look import plan
+from gitops.manifest import Target
 from gitops.observer import Observer, Run
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, pruning
 from gitops.record.record import Record
-from gitops.record.store import Stored, load_records, save_record, tells_news
+from gitops.record.store import Stored, load_records, save_record, tells_news, unfinished_after
 from gitops.rollout.executor import DEADLINE, ThreadCrew, carry_out
 from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
@@ -127,27 +128,32 @@ class _Sight:
     planned: Planned
     outlook: Outlook
 
+    @property
+    def begun(self) -> frozenset[Target]:
+        """Shoots that earlier runs began with what is to be rolled out now, and did not come to an end with."""
+        return self.before.unfinished.of(self.outlook.desired.content) if self.before else frozenset()
+
     @cached_property
     def digest(self) -> str:
         """Of the plan; reckoned once, as a plan may be of thousands of shoots."""
         return digest(self.planned.plan)
 
-    @property
-    def looked_at(self) -> datetime | None:
-        """When the garden was read, by its own clock; None where nothing is declared in it."""
-        return min((seen.server_time for seen in self.outlook.shoots.values()), default=None)
-
 
 def _run(setting: _Setting, desired: Desired, control: Control | None) -> Record:
+    run = setting.run
+    setting.lease.note()
     sight = _look(setting, desired, control)
     idle = _nothing_to_do(setting, sight)
     if idle and not tells_news(record := _record(setting, sight, idle), sight.before):
         return record
     with setting.holding():
-        if not setting.lease.undisturbed_since(sight.looked_at):
-            sight, idle = _look_again(setting, desired), None
+        if not setting.lease.undisturbed:
+            _hear_of_newer(setting)
+            sight, idle = _look(setting, desired, None), None  # nothing that was known is relied on
+        elif sight.before is not None and sight.before.last["revision"] != run.revision:
+            _hear_of_newer(setting)  # perhaps its run came and went between our look into git and that into the world
         record = _record(setting, sight, idle or _roll_out(setting, sight))
-        _remember(setting, desired, record)
+        _remember(setting, sight, record)
     return record
 
 
@@ -173,7 +179,7 @@ def _look(setting: _Setting, desired: Desired, control: Control | None) -> _Sigh
         check_identity(world.garden, desired.overlay.garden.identity)
         message = f"the overlay is suspended {control.suspension}; `gitops resume {run.overlay}` lets it go on"
         raise _NotBegun(message)
-    if hold := control.hold_on(desired.revision):
+    if hold := control.hold_on(desired.revision, desired.content):
         raise Refused(f"{hold}; `gitops resume {run.overlay}` takes that back")
     planned, outlook = plan(world, desired)
     setting.observer.planned(run, planned, outlook)
@@ -181,11 +187,14 @@ def _look(setting: _Setting, desired: Desired, control: Control | None) -> _Sigh
     return _Sight(before, control, planned, outlook)
 
 
-def _look_again(setting: _Setting, desired: Desired) -> _Sight:
-    """Another run may have been at work since the first look, and for long: nothing that was known is relied on."""
+def _hear_of_newer(setting: _Setting) -> None:
+    """Ask git again, now that whoever comes with another commit has to wait for us.
+
+    Raises:
+        _NotBegun: something else is meant by now.
+    """
     if reason := _overtaken(setting):
         raise _NotBegun(reason)
-    return _look(setting, desired, None)
 
 
 def _overtaken(setting: _Setting) -> str:
@@ -211,12 +220,13 @@ def _record(setting: _Setting, sight: _Sight, result: Result) -> Record:
     )
 
 
-def _remember(setting: _Setting, desired: Desired, record: Record) -> None:
+def _remember(setting: _Setting, sight: _Sight, record: Record) -> None:
     """Keep the record where it tells anything; read and written while no other run does either."""
-    garden = setting.world.garden
+    garden, desired = setting.world.garden, sight.outlook.desired
     before = load_records(garden, desired.overlay)
     if tells_news(record, before):
-        save_record(garden, desired.overlay, record, before)
+        unfinished = unfinished_after(record, desired, sight.begun)
+        save_record(garden, desired.overlay, record, before, unfinished)
         setting.observer.recorded(setting.run, record)
 
 
@@ -229,6 +239,7 @@ def _rollout(setting: _Setting, sight: _Sight) -> Rollout:
         sight.control,
         revision=run.revision,
         digest=sight.digest,
+        begun=sight.begun,
     )
     return Rollout(desired, sight.outlook.shoots, rules, setting.world.clock.now(), sight.outlook.registrations)
 
@@ -251,7 +262,13 @@ def _roll_out(setting: _Setting, sight: _Sight) -> Result:
         setting.observer.moved(run, rollout)
 
     rollout = _rollout(setting, sight)
-    watch = Watch(run.revision, lambda: load_control(world.garden, desired.overlay), older=pace.listen)
+    watch = Watch(
+        run.revision,
+        lambda: load_control(world.garden, desired.overlay),
+        older=pace.listen,
+        content=desired.content,
+        under=sight.control.hold,
+    )
     effects = replace(world.effects(desired), allow=watch.allow)
     with ThreadCrew(effects.perform, world.clock, threads=world.threads) as crew:
         carry_out(rollout, crew, world.clock, deadline=setting.deadline, on_change=moved, stopping=pace.stopping)

@@ -66,5 +66,5 @@ class Pace:
     stopping: Callable[[], str] = lambda: ""
     """Why the run should end before its next write; empty lets it go on. Asked from the thread that the run is in."""
     overtaken: Callable[[], str] = lambda: ""
-    """Why the run should not begin after all, now that another has been at work since it looked; empty lets it. A run
-    that waited must not undo what a newer commit did meanwhile."""
+    """Why the run should not begin after all, now that it is its turn; empty lets it. Asked where another run may have
+    been at work, or has rolled out another commit: what a newer one did must not be undone."""

@@ -64,7 +64,7 @@ def overtaken(world: World, source: Source, desired: Desired) -> str:
     if present == desired.revision:
         return ""
     return (
-        f"while this run waited for its turn, revision {present[:12]} took the place of {desired.revision[:12]}; "
+        f"before it was the turn of this run, revision {present[:12]} took the place of {desired.revision[:12]}; "
         f"`gitops reconcile {name}` rolls it out"
     )
 

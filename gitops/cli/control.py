@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import getpass
 import re
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -26,6 +28,7 @@ from gitops.control.control import Control, Hold, Suspension
 from gitops.control.revision import Chosen, compose_earlier
 from gitops.control.store import change_control, load_control
 from gitops.desired.compose import Desired
+from gitops.desired.overlay_file import read_overlay
 from gitops.desired.whole import compose_whole
 from gitops.errors import Refused
 from gitops.live.garden import check_identity
@@ -113,7 +116,8 @@ def suspend(words: tuple[str, ...], source: Source, where: Where, reason: str) -
 def resume(words: tuple[str, ...], source: Source, where: Where) -> int:
     """Let OVERLAY, or one SHOOT, go on from where it was suspended.
 
-    An overlay goes on with what git says: a rollback holds no longer. Shoots that were suspended by themselves stay so.
+    An overlay that is not suspended goes on with what git says: a rollback holds no longer. Shoots that were suspended
+    by themselves stay so.
     """
     desired, target = _about(source, words)
     before: list[Control] = []
@@ -134,8 +138,10 @@ def _resumed(before: Control, desired: Desired, target: Target | None) -> list[s
     if target is not None:
         return [f"Shoot {target} goes on." if target in before.shoots else f"Shoot {target} was not suspended."]
     said = [f"Overlay {name} goes on." if before.suspension else f"Overlay {name} was not suspended."]
-    if before.hold is not None:
+    if before.hold is not None and before.suspension is None:
         said.append(f"Revision {before.hold.good[:12]} holds no longer: the next run uses what git says.")
+    elif before.hold is not None:
+        said.append(f"Still {before.hold}; another `gitops resume {name}` takes that back.")
     if before.shoots:
         said.append(f"{counted(len(before.shoots), 'shoot')} still suspended: {', '.join(before.shoots)}.")
     return said
@@ -148,46 +154,62 @@ def _resumed(before: Control, desired: Desired, target: Target | None) -> list[s
 def rollback(overlay: str | None, source: Source, where: Where, how: How, to: str | None) -> int:
     """Go back to the last revision that converged, and stay there until git moves on.
 
-    Every later run uses that revision as long as git still says the one that was gone back from. A new commit, or
-    `gitops resume`, ends that. Otherwise like `gitops reconcile`, with its exit codes.
+    Every later run uses that revision as long as git declares for OVERLAY what was gone back from. A commit that
+    declares something else, or `gitops resume`, ends that. Otherwise like `gitops reconcile`, with its exit codes.
     """
 
     def choose(world: World, desired: Desired) -> Chosen:
         check_identity(world.garden, desired.overlay.garden.identity)
-        good = _earlier(world, desired, to)
-        earlier = compose_earlier(
-            good, lambda revision: composed_at(source, desired.overlay.name, revision), desired.overlay.name
-        )
-        hold = Hold(desired.revision, earlier.revision, _asker(world), world.clock.now())
+        name = desired.overlay.name
+
+        @functools.cache
+        def compose_at(revision: str) -> Desired:
+            return compose_earlier(revision, lambda revision: composed_at(source, name, revision), name)
+
+        earlier = compose_at(_earlier(world, desired, to, compose_at))
+        hold = Hold(desired.revision, earlier.revision, _asker(world), world.clock.now(), desired.content)
         control = change_control(world.garden, desired.overlay, lambda control: control.held(hold))
         return Chosen(earlier, control, hold)
 
     return reconciled(source, overlay, where, how, choose, told_of_refusals=False)
 
 
-def _earlier(world: World, desired: Desired, to: str | None) -> str:
-    """The revision to go back to.
+def _earlier(world: World, desired: Desired, to: str | None, compose_at: Callable[[str], Desired]) -> str:
+    """The revision to go back to: another one than where a rollback has led already, unless no run was there yet.
+
+    Args:
+        world: whose records are read.
+        desired: what git says.
+        to: the beginning of the one that was asked for; None for the newest that was good.
+        compose_at: composes the overlay at another commit.
 
     Raises:
         Refused: none is known, or it is what git says.
+        SourceError, Untrusted, InvalidInput: one that was good cannot be composed any more.
     """
     stored = load_records(world.garden, desired.overlay)
     history = stored.history if stored is not None else ()
     if to is not None:
-        if (chosen := remembered_revision(history, to)) == desired.revision:
-            raise Refused(f"{chosen} is what git says: there is nothing to go back from")
+        chosen = remembered_revision(history, to)
+        if chosen == desired.revision or compose_at(chosen).content == desired.content:
+            raise Refused(f"{chosen} declares what git says: there is nothing to go back from")
         return chosen
-    hold = load_control(world.garden, desired.overlay).hold_on(desired.revision)
-    return good_revision(history, {desired.revision, *((hold.good,) if hold else ())})
+    hold = load_control(world.garden, desired.overlay).hold_on(desired.revision, desired.content)
+    if hold is None:
+        return good_revision(history, {desired.revision}, lambda other: compose_at(other).content != desired.content)
+    if not history or history[0]["revision"] != hold.good:
+        return hold.good  # whoever rolled back could not wait for a run that was at work, and tries again
+    known = {desired.content, compose_at(hold.good).content}
+    return good_revision(history, {desired.revision, hold.good}, lambda other: compose_at(other).content not in known)
 
 
 def _about(source: Source, words: tuple[str, ...]) -> tuple[Desired, Target | None]:
-    """The overlay, and the shoot where one is named."""
+    """The overlay, and the shoot where one is named; without one, nothing else that git declares need be sound."""
     with source.opened() as artifact:
         overlay, shoot = overlay_and_shoot(artifact, words)
+        if shoot is None:
+            return Desired(read_overlay(artifact, overlay, {}), artifact.revision, {}, ()), None
         desired = compose_whole(artifact, overlay, SystemClock().now())
-    if shoot is None:
-        return desired, None
     return desired, chosen_target(desired, shoot)
 
 

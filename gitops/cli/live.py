@@ -58,7 +58,7 @@ def plan(
     with opened_world(source, overlay, where) as (world, chosen):
         planned, outlook = make_plan(world, chosen.desired)
         now = world.clock.now()
-    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, now)
+    control = controlled(planned.plan, outlook, chosen.control, chosen.hold, now)
     detail = Detail.EVERYTHING if verbose else Detail.CHANGES
     click.echo(plan_as(planned.plan, output, detail, control), nl=output == "json")
     planned.require_permission()
@@ -121,7 +121,7 @@ def status(overlay: str | None, source: Source, where: Where, output: str) -> in
         stored = load_records(world.garden, chosen.desired.overlay)
         planned, outlook = make_plan(world, chosen.desired)
         now = world.clock.now()
-    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, now)
+    control = controlled(planned.plan, outlook, chosen.control, chosen.hold, now, stored)
     last = stored.last if stored else None
     registrations = registrations_status(outlook, planned.plan, last, now)
     standing = overlay_status(outlook.desired, outlook.shoots, planned.plan, last)

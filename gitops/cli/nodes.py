@@ -40,7 +40,6 @@ from gitops.manifest import Manifest, Target, get
 from gitops.nri.placement.verification import verify as verify_scene
 from gitops.nri.prerequisites.facts import static_cpu_pools
 from gitops.nri.prerequisites.ledger import read_ledger
-from gitops.plan.document import digest
 from gitops.plan.observed import Inside
 from gitops.record.store import load_records
 from gitops.report.control import controlled
@@ -52,6 +51,7 @@ from gitops.report.placement_picture import placement_svg
 from gitops.report.placement_text import placement_text
 from gitops.report.preflight import ShootPreflight, is_ready, preflight_document, preflight_text
 from gitops.report.status import overlay_status
+from gitops.rollout.effects import Effects
 from gitops.rollout.preflight import preflight as look_at_nodes
 from gitops.rollout.preflight import remembered
 from gitops.world import World
@@ -88,8 +88,7 @@ def preflight(
     desired, targets = _chosen(source, words)
     wanted = desired.overlay.prerequisites
 
-    def look(world: World, target: Target, shoot: Manifest | None) -> ShootPreflight:
-        effects = world.effects(desired)
+    def look(effects: Effects, target: Target, shoot: Manifest | None) -> ShootPreflight:
         pools = static_cpu_pools(shoot or {})
         if why := _asleep(shoot):
             return ShootPreflight(target, None, why, pools)
@@ -103,7 +102,7 @@ def preflight(
 
     with where.opened(desired) as world:
         live = _live(world, desired)
-        turn = nullcontext(world) if no_probe else in_turn(world, desired, lock_timeout)
+        turn = nullcontext(world.effects(desired)) if no_probe else in_turn(world, desired, lock_timeout)
         with turn as acting, ThreadPoolExecutor(world.threads) as pool:
             shoots = list(pool.map(lambda target: look(acting, target, live.get(target)), targets))
     if output == "json":
@@ -210,7 +209,8 @@ def _explanation(world: World, chosen: Chosen, target: Target) -> Explanation:
     planned, outlook = make_plan(world, desired)
     desired = outlook.desired
     standing = overlay_status(desired, outlook.shoots, planned.plan, stored.last if stored else None)
-    control = controlled(planned.plan, digest(planned.plan), outlook, chosen.control, chosen.hold, world.clock.now())
+    now = world.clock.now()
+    control = controlled(planned.plan, outlook, chosen.control, chosen.hold, now, stored)
     seen = outlook.shoots[target]
     changes = next(shoot.changes for wave in planned.plan.waves for shoot in wave.shoots if shoot.shoot == target)
     return Explanation(

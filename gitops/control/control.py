@@ -41,7 +41,7 @@ class Approval:
 
 @dataclass(frozen=True)
 class Hold:
-    """Somebody went back: wherever git says `bad`, `good` is meant, until git has moved on."""
+    """Somebody went back: wherever git says `bad`, or declares the same, `good` is meant, until git has moved on."""
 
     bad: str
     """The commit that was gone back from, 40 hex digits."""
@@ -49,11 +49,14 @@ class Hold:
     """The commit that holds instead."""
     by: str
     at: datetime
+    content: str = ""
+    """What the bad commit declares, as `Desired.content` has it; empty where that is not known."""
 
     def __str__(self) -> str:
-        """As a sentence: `revision 1234… holds instead of 5678…, which jane rolled back at …`."""
+        """As a sentence: `revision 1234… holds instead of 5678… and whatever declares the same, which jane …`."""
+        alike = " and whatever declares the same" if self.content else ""
         back = f"which {self.by} rolled back at {timestamp(self.at)}"
-        return f"revision {self.good[:12]} holds instead of {self.bad[:12]}, {back}"
+        return f"revision {self.good[:12]} holds instead of {self.bad[:12]}{alike}, {back}"
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,20 @@ class Control:
     version: str = ""
     """The resourceVersion of what this was read from; empty where there was nothing to read."""
 
-    def hold_on(self, revision: str) -> Hold | None:
-        """What holds instead of a revision; None where it is to be used itself, as git has moved on."""
-        return self.hold if self.hold is not None and self.hold.bad == revision else None
+    def hold_on(self, revision: str, content: str = "") -> Hold | None:
+        """What holds instead of a revision; None where it is to be used itself, as git has moved on.
+
+        A repository moves with every commit to anything in it. Git has moved on from what was rolled back once it
+        declares something else for the overlay.
+
+        Args:
+            revision: the commit.
+            content: what it declares, as `Desired.content` has it; empty where that is not known.
+        """
+        if self.hold is None or self.hold.good == revision:
+            return None
+        alike = bool(content) and self.hold.content == content
+        return self.hold if alike or self.hold.bad == revision else None
 
     def held(self, hold: Hold) -> Control:
         """The same after a rollback, which takes the place of an earlier one."""
@@ -84,12 +98,14 @@ class Control:
         return replace(self, shoots={**self.shoots, shoot: suspension})
 
     def resumed(self, shoot: Target | None) -> Control:
-        """The same with an overlay, or one shoot, going on; an overlay goes on where git is, so that no hold is left.
+        """The same with an overlay, or one shoot, going on.
 
-        Shoots that were suspended by themselves stay so.
+        A suspended overlay goes on with what holds: who suspends, rolls back and resumes wants the rollback. One that
+        is not suspended goes on where git is, so that no hold is left. Shoots that were suspended by themselves stay
+        so.
         """
         if shoot is None:
-            return replace(self, suspension=None, hold=None)
+            return replace(self, suspension=None) if self.suspension else replace(self, hold=None)
         return replace(self, shoots={name: asked for name, asked in self.shoots.items() if name != shoot})
 
 

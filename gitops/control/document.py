@@ -21,7 +21,7 @@ def data_of(control: Control) -> dict[str, str]:
         "shoots": {name: suspension_document(asked) for name, asked in sorted(control.shoots.items())},
     }
     approvals = [_approval_document(approval) for approval in control.approvals]
-    hold = hold_document(control.hold) if control.hold else None
+    hold = {**hold_document(control.hold), "content": control.hold.content} if control.hold else None
     return {key: _compact(value) for key, value in zip(KEYS, (suspension, approvals, hold), strict=True)}
 
 
@@ -62,7 +62,8 @@ def _hold(document: Any) -> Hold:
     bad, good = (_text(document[key]) for key in ("from", "to"))
     if not (_REVISION.fullmatch(bad) and _REVISION.fullmatch(good)):
         raise ValueError(f"{bad!r} and {good!r} are no commits")
-    return Hold(bad, good, _text(document["by"]), parse_timestamp(document["at"]))
+    at, content = parse_timestamp(document["at"]), _text(document.get("content", ""))
+    return Hold(bad, good, _text(document["by"]), at, content)
 
 
 def _approval_document(approval: Approval) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which revision of an overlay is meant: what git says, unless somebody went back from exactly that."""
+"""Which revision of an overlay is meant: what git says, unless somebody went back from what it declares."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def choose_revision(garden: Cluster, desired: Desired, compose_at: Callable[[str
         InvalidInput: it breaks rules.
     """
     control = load_control(garden, desired.overlay)
-    hold = control.hold_on(desired.revision)
+    hold = control.hold_on(desired.revision, desired.content)
     if hold is None:
         return Chosen(desired, control)
     return Chosen(compose_earlier(hold.good, compose_at, desired.overlay.name), control, hold)

@@ -69,6 +69,9 @@ class Desired:
     """What is written once before all waves: registrations of extensions, with their image vectors, sorted."""
     origins: Mapping[Ref, Origin] = field(default_factory=dict)
     """Where each registration is declared."""
+    content: str = ""
+    """SHA-256 of the files that it was composed from, in hex: the same at every commit that declares the same. Empty
+    where the overlay was not composed whole."""
 
 
 def compose(artifact: Artifact, overlay_name: str, cache: DocumentCache | None = None) -> Desired:

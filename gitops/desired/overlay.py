@@ -25,7 +25,8 @@ class Garden:
     identity: str
     """What ConfigMap kube-system/cluster-identity of that garden says."""
     namespaces: tuple[str, ...]
-    """The only namespaces whose Shoots may be written; at least one."""
+    """The only namespaces whose Shoots may be written; at least one. The first also holds what is kept of the overlay
+    itself, so that one with another first namespace begins anew."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,12 @@ _GARDEN = _map(
     ["identity", "namespaces"],
     "which garden this is for, and where in it the overlay may write",
     identity={**_NAME, "description": "what ConfigMap kube-system/cluster-identity says; else nothing is touched"},
-    namespaces=_list(_NAME, "the only namespaces whose Shoots may be written", at_least=1),
+    namespaces=_list(
+        _NAME,
+        "the only namespaces whose Shoots may be written; the first also holds the overlay's lease, records, "
+        "suspensions, approvals and rollback, and should stay the first",
+        at_least=1,
+    ),
 )
 _POLICY = _map(
     ["path"],

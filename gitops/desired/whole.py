@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from gitops.desired.artifact import Artifact
+from gitops.desired.artifact import Artifact, Blob
 from gitops.desired.compose import Desired, Origin, compose
 from gitops.desired.documents import DocumentCache, documents_of, line_of
 from gitops.desired.image_vector_rule import Registration
@@ -17,20 +20,55 @@ from gitops.gardener.registration_fields import CORE, CORE_V1, EXTENSION, VALUES
 from gitops.manifest import Manifest, Ref
 
 
-def compose_whole(artifact: Artifact, overlay_name: str, now: datetime, cache: DocumentCache | None = None) -> Desired:
+def compose_whole(artifact: Artifact, overlay_name: str, now: datetime) -> Desired:
     """The desired state of one overlay, with the values that its image vectors stand for in the registrations.
 
     Args:
         artifact: the revision to read.
         overlay_name: a folder below `overlays/`.
         now: the time by which CA certificates in image vectors must not have ended.
-        cache: parsed files of earlier calls, by blob id; None keeps nothing.
 
     Raises:
         InvalidInput: with every violation that was found.
         SourceError: the artifact cannot be read.
     """
-    cache = {} if cache is None else cache
+    noted = _Noted(artifact)
+    desired = _composed(noted, overlay_name, now)
+    return replace(desired, content=noted.digest)
+
+
+class _Noted:
+    """An artifact that notes what is read of it."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self._artifact = artifact
+        self._read: dict[str, str] = {}
+
+    @property
+    def repository(self) -> str:
+        return self._artifact.repository
+
+    @property
+    def revision(self) -> str:
+        return self._artifact.revision
+
+    @property
+    def files(self) -> Mapping[str, Blob]:
+        return self._artifact.files
+
+    def read(self, path: str) -> bytes:
+        data = self._artifact.read(path)
+        self._read[path] = hashlib.sha256(data).hexdigest()
+        return data
+
+    @property
+    def digest(self) -> str:
+        """Of every file that was read, with its path."""
+        return hashlib.sha256(json.dumps(self._read, sort_keys=True).encode()).hexdigest()
+
+
+def _composed(artifact: Artifact, overlay_name: str, now: datetime) -> Desired:
+    cache: DocumentCache = {}
     desired = compose(artifact, overlay_name, cache)
     if not desired.overlay.image_vectors:
         return desired

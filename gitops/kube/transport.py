@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ssl
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Protocol
@@ -72,7 +72,7 @@ class Transport(Protocol):
         Raises:
             Unreachable: there was no complete answer.
             CredentialsError: an expired credential could not be renewed; nothing was sent.
-            GitopsError: what `request.permit` raised; nothing was sent.
+            GitopsError: what `request.permit` raised; nothing that a server acts on was sent.
         """
 
 
@@ -131,13 +131,17 @@ class ClientTransport:
         url = self._configuration.host + request.path
         if request.query:
             url += "?" + urlencode(request.query, quote_via=quote)
+        body: bytes | Iterator[bytes] | None = request.body
         if request.permit is not None:
-            request.permit()  # now, as renewing the credential may have taken long
+            request.permit()  # before anything is sent, as renewing the credential may have taken long
+            if request.body:
+                headers["Content-Length"] = str(len(request.body))
+                body = _once_permitted(request.body, request.permit)
         try:
             answer = self._pools.urlopen(
                 request.method,
                 url,
-                body=request.body,
+                body=body,
                 headers=headers,
                 timeout=self._timeout if request.timeout is None else urllib3.Timeout(request.timeout, request.timeout),
                 retries=False,
@@ -167,6 +171,15 @@ class ClientTransport:
         if authorization:
             headers["Authorization"] = authorization
         return headers
+
+
+def _once_permitted(body: bytes, permit: Callable[[], None]) -> Iterator[bytes]:
+    """The body, asked about when it is about to be sent: to find the server and to connect may have taken long as well.
+
+    No server acts on a request whose body does not come.
+    """
+    permit()
+    yield body
 
 
 def _cause(error: Exception) -> str:

@@ -6,7 +6,6 @@ Times are seconds of one process's own steady clock; those of two processes are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from gitops.lease.timing import Timing
 
@@ -27,8 +26,6 @@ class LeaseState:
     """When the holder took it, by the holder's wall clock; for people only."""
     renewed: str = ""
     """When it was renewed last, by the holder's wall clock; for people only."""
-    written: datetime | None = None
-    """When it was written last, by the server's clock, to the second; None when the server did not say."""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ Check = Callable[[], None]
 class Fenced:
     """A transport that lets writes pass only while they are allowed.
 
-    The check is made for every attempt, and again when the credential is at hand, so that neither a retry nor a request
-    that waited for something slips through. What remains is the way to the server, for which a lease lasts longer than
-    its holder uses it.
+    The check is made for every attempt, again when the credential is at hand, and once more when the connection stands,
+    so that neither a retry nor a request that waited for something slips through. What remains is the way to the
+    server, for which a lease lasts longer than its holder uses it.
     """
 
     transport: Transport
@@ -27,7 +27,7 @@ class Fenced:
         """Carry a request, if it may pass.
 
         Raises:
-            LeaseLost: it writes, and must not; nothing was sent.
+            LeaseLost: it writes, and must not; nothing that a server acts on was sent.
         """
         if not request.writes:
             return self.transport(request)

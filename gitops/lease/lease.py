@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from gitops.errors import Absent, Conflict, Forbidden, GitopsError, LeaseHeld, LeaseLost
+from gitops.errors import Absent, Conflict, Forbidden, GitopsError, LeaseHeld, LeaseLost, Throttled, Unreachable
 from gitops.kube.cluster import Cluster
 from gitops.kube.retry import Retry
 from gitops.kube.transport import Request, Response, Transport
@@ -48,7 +48,9 @@ class Lease:
         self._contest = Contest(self.identity, timing)
         self._lock = threading.Lock()
         self._over = threading.Event()
+        self._noted: LeaseState | None = None
         self._before: LeaseState | None = None
+        self._known = False
 
     def check(self) -> None:
         """Return where this run may write at this moment.
@@ -61,15 +63,19 @@ class Lease:
                 why = self._contest.lost or "this run never took it, as there was nothing to write"
                 raise LeaseLost(f"the lease of overlay {self._store.overlay} is not held: {why}")
 
-    def undisturbed_since(self, moment: datetime | None) -> bool:
-        """Whether surely nobody else held the lease from a moment, by the server's clock, until this run took it.
+    def note(self) -> None:
+        """Remember how the lease stands, before this run looks at the world."""
+        with contextlib.suppress(GitopsError):  # then it is not known; what is wrong is told when it is taken
+            self._noted = self._store.read()
+            self._known = True
 
-        Servers note times by the second.
+    @property
+    def undisturbed(self) -> bool:
+        """Whether surely nobody else held the lease from `note` on until this run took it.
+
+        A lease differs after whatever anybody did with it; times would be those of several servers' clocks.
         """
-        if self._contest.waited or moment is None:
-            return False
-        written = self._before.written if self._before else None
-        return self._before is None or (written is not None and written < moment.replace(microsecond=0))
+        return self._known and not self._contest.waited and self._before == self._noted
 
     @contextmanager
     def held(
@@ -111,18 +117,28 @@ class Lease:
         go_on()
         try:
             self._look()
-            while not self._claim():
+            while not self._patiently(self._claim, begun + lock_timeout):
                 told = self._tell(told, waiting)
                 now = self._time.now()
                 if self._contest.alive and now - begun >= lock_timeout:
                     raise LeaseHeld(self._taken())
                 self._time.sleep(max(min(self._timing.retry, self._contest.expires_in(now)), 0))
                 go_on()
-                self._look()
+                self._patiently(self._look, begun + lock_timeout)
         except Forbidden as error:
             ref = self._store.ref
             message = f"the lease cannot be taken: allow get and patch of {ref}, and create ({error})"
             raise Forbidden(message, status=error.status, reason=error.reason) from error
+
+    def _patiently(self, step: Callable[[], bool | None], until: float) -> bool:
+        """Do a step of the waiting, which a garden that does not answer for a while does not end before its time."""
+        try:
+            return bool(step())
+        except (Throttled, Unreachable):
+            if self._time.now() >= until:
+                raise
+            self._time.sleep(self._timing.retry)
+            return False
 
     def _look(self) -> None:
         lease = self._store.read()

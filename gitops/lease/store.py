@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -92,14 +91,7 @@ def _state(lease: Manifest) -> LeaseState:
         version=lease["metadata"]["resourceVersion"],
         acquired=get(lease, "spec", "acquireTime") or "",
         renewed=get(lease, "spec", "renewTime") or "",
-        written=max(_times(lease), default=None),
     )
-
-
-def _times(lease: Manifest) -> Iterator[datetime]:
-    for entry in get(lease, "metadata", "managedFields") or []:
-        if entry.get("time"):
-            yield datetime.fromisoformat(entry["time"])
 
 
 def _micro_time(moment: datetime) -> str:

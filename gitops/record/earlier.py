@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gitops.errors import Refused
 from gitops.rollout.rollout import RunOutcome
 
 
-def good_revision(history: Iterable[Mapping[str, Any]], avoid: Iterable[str]) -> str:
+def good_revision(
+    history: Iterable[Mapping[str, Any]], avoid: Iterable[str], differs: Callable[[str], bool] = lambda _: True
+) -> str:
     """The newest revision that converged.
 
     Args:
         history: the last runs in brief, newest first.
         avoid: revisions that it must not be: the present one, and what was gone back from or to already.
+        differs: whether a revision declares something else than those; asked of the newest first.
 
     Raises:
         Refused: there is none.
     """
     avoided = set(avoid)
     for run in history:
-        if run["outcome"] == RunOutcome.CONVERGED.value and run["revision"] not in avoided:
-            return str(run["revision"])
+        revision = str(run["revision"])
+        if run["outcome"] != RunOutcome.CONVERGED.value or revision in avoided:
+            continue
+        if differs(revision):
+            return revision
+        avoided.add(revision)
     raise Refused("no other revision converged in the runs that are remembered: choose one of them with --to REVISION")
 
 

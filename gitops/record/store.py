@@ -1,25 +1,45 @@
 """Records in the garden: one ConfigMap per overlay, in the first of the overlay's namespaces.
 
-`data.record` is the last run whole, `data.history` the last runs in brief, newest first. Nothing in either is secret:
-plans, and so the messages of records, are masked before they get here.
+`data.record` is the last run whole, `data.history` the last runs in brief, newest first, `data.unfinished` what runs
+began and nobody has ended. Nothing in them is secret: plans, and so the messages of records, are masked before they
+get here.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
+from gitops.desired.compose import Desired
 from gitops.desired.overlay import Overlay
 from gitops.errors import Refused
 from gitops.kube.cluster import Cluster, Conflicts, Mode
-from gitops.manifest import get
+from gitops.manifest import Target, get
 from gitops.record.record import Record, outcomes, record_document
+from gitops.rollout.step import ShootOutcome
 
 HISTORY = 20
 """Runs remembered in brief."""
 LIMIT = 512 * 1024
 """Bytes of the last run; an object holds one MiB. Beyond it, converged shoots are left out."""
+
+UNFINISHED = 256 * 1024
+"""Bytes of the shoots that are unfinished. Of more none is remembered, and they wait for their next window."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Shoots of waves with windows that were written and have come to no end since, as a run was interrupted."""
+
+    content: str = ""
+    """What they were written for, as `Desired.content` has it."""
+    shoots: frozenset[Target] = frozenset()
+
+    def of(self, content: str) -> frozenset[Target]:
+        """Those that were written for what is declared now."""
+        return self.shoots if content and content == self.content else frozenset()
 
 
 @dataclass(frozen=True)
@@ -30,6 +50,7 @@ class Stored:
     """The last record, by contract."""
     history: tuple[dict[str, Any], ...]
     """Newest first: revision, digest, trigger, outcome, message, writes, started, finished."""
+    unfinished: Unfinished = field(default_factory=Unfinished)
 
 
 def record_name(overlay: str) -> str:
@@ -50,8 +71,10 @@ def load_records(garden: Cluster, overlay: Overlay) -> Stored | None:
         return None
     data = get(listing.items[0], "data") or {}
     try:
-        return Stored(json.loads(data["record"]), tuple(json.loads(data["history"])))
-    except (KeyError, ValueError) as error:
+        unfinished = json.loads(data.get("unfinished", '{"content": "", "shoots": []}'))
+        left = Unfinished(str(unfinished["content"]), frozenset(map(str, unfinished["shoots"])))
+        return Stored(json.loads(data["record"]), tuple(json.loads(data["history"])), left)
+    except (KeyError, ValueError, TypeError) as error:
         raise Refused(
             f"ConfigMap {namespace}/{name} holds no record that can be read ({error!r}): delete it, or choose another "
             "name for the overlay if it belongs to somebody else"
@@ -63,21 +86,43 @@ def tells_news(record: Record, before: Stored | None) -> bool:
     return before is None or record.result.writes > 0 or outcomes(record_document(record)) != outcomes(before.last)
 
 
-def save_record(garden: Cluster, overlay: Overlay, record: Record, before: Stored | None) -> None:
-    """Remember a run.
+def unfinished_after(record: Record, desired: Desired, begun: Collection[Target]) -> Unfinished:
+    """What a run leaves half done, as far as a window could keep it so. A shoot that failed has come to an end.
+
+    Args:
+        record: what it did.
+        desired: what it rolled out.
+        begun: what earlier runs had left half done of the same.
+    """
+    ends = {ShootOutcome.CONVERGED, ShootOutcome.FAILED}
+    windows = {wave.name for wave in desired.overlay.waves if wave.windows}
+    shoots = [shoot for wave in record.result.waves if wave.name in windows for shoot in wave.shoots]
+    left = [s.shoot for s in shoots if s.outcome not in ends and (s.writes or s.shoot in begun)]
+    return Unfinished(desired.content, frozenset(left if len(_compact(left)) <= UNFINISHED else ()))
+
+
+def save_record(
+    garden: Cluster, overlay: Overlay, record: Record, before: Stored | None, unfinished: Unfinished
+) -> None:
+    """Remember a run, and what it left half done.
 
     Raises:
         ApiError: it could not be written.
     """
     document = record_document(record)
     history = [_brief(document), *(before.history if before else ())][:HISTORY]
+    left = {"content": unfinished.content, "shoots": sorted(unfinished.shoots)}
     manifest = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": record_name(overlay.name), "namespace": overlay.garden.namespaces[0]},
-        "data": {"record": _bounded(document), "history": json.dumps(history, separators=(",", ":"))},
+        "data": {"record": _bounded(document), "history": _compact(history), "unfinished": _compact(left)},
     }
     garden.apply(manifest, ownership=Conflicts.FORCE, mode=Mode.WRITE)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _brief(document: dict[str, Any]) -> dict[str, Any]:
@@ -86,11 +131,11 @@ def _brief(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bounded(document: dict[str, Any]) -> str:
-    text = json.dumps(document, separators=(",", ":"))
+    text = _compact(document)
     if len(text) <= LIMIT:
         return text
     waves = [
         {**wave, "shoots": [shoot for shoot in wave["shoots"] if shoot["outcome"] != "Converged"], "abridged": True}
         for wave in document["waves"]
     ]
-    return json.dumps({**document, "waves": waves}, separators=(",", ":"))
+    return _compact({**document, "waves": waves})

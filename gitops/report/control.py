@@ -12,7 +12,9 @@ from gitops.control.document import hold_document, suspension_document
 from gitops.gardener.shoot_record import timestamp
 from gitops.manifest import Target
 from gitops.plan.changes import Plan
+from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
+from gitops.record.store import Stored
 from gitops.report.next_step import step_of
 from gitops.report.words import counted, printable
 from gitops.rollout.admission import Admission, Held, HeldBy, approve_command
@@ -45,19 +47,25 @@ class Controlled:
 
 
 def controlled(
-    plan: Plan, digest: str, outlook: Outlook, control: Control, hold: Hold | None, now: datetime
+    plan: Plan,
+    outlook: Outlook,
+    control: Control,
+    hold: Hold | None,
+    now: datetime,
+    stored: Stored | None = None,
 ) -> Controlled:
     """What keeps shoots from being written, if a run came to them now.
 
     Args:
         plan: what is to be written.
-        digest: of this plan.
         outlook: what the plan was drawn from.
         control: what people ask.
         hold: why another revision than git's is meant; None where it is git's.
         now: what time it is.
+        stored: what is remembered of earlier runs, which may have been interrupted; None where nobody looked.
     """
-    admission = Admission(outlook.desired.overlay, control, plan.revision)
+    begun = stored.unfinished.of(outlook.desired.content) if stored else frozenset()
+    admission = Admission(outlook.desired.overlay, control, plan.revision, begun)
     held: dict[Target, Held] = {}
     for shoot in (shoot for wave in plan.waves for shoot in wave.shoots):
         step = step_of(outlook.desired, outlook.shoots, shoot)
@@ -66,7 +74,7 @@ def controlled(
             found = admission.held(outlook.desired.shoots[shoot.shoot], outlook.shoots[shoot.shoot], step, now)
         if found is not None:
             held[shoot.shoot] = found
-    return Controlled(plan.overlay, digest, control.suspension, hold, held)
+    return Controlled(plan.overlay, digest(plan), control.suspension, hold, held)
 
 
 def control_document(control: Controlled) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Admission:
     control: Control = NOTHING_ASKED
     revision: str = ""
     """The commit that is being rolled out."""
+    begun: frozenset[Target] = frozenset()
+    """Shoots that earlier runs have begun with the same, and not come to an end with."""
 
     def suspended(self, target: Target) -> Held | None:
         """Why a shoot is none of the rollout's business; None where it is."""
@@ -69,8 +71,10 @@ class Admission:
             observed: how it is now.
             step: what would be written.
             now: what time it is.
-            begun: whether this run has written to it before, so that no window that closes leaves it half done.
+            begun: whether this run has written to it before. As after an earlier run that was interrupted, no window
+                that closes leaves it half done.
         """
+        begun = begun or desired.target in self.begun
         wave = self._waves[desired.wave]
         closed = None if begun or not wave.windows else self._closed(wave, desired, observed, now)
         if closed is not None and closed.until is None:

@@ -82,6 +82,8 @@ class Result:
     waves: tuple[WaveResult, ...]
     registrations: RegistrationsResult | None = None
     """What came before all waves; None where no registration is declared."""
+    resumes: datetime | None = None
+    """When a window opens that shoots wait for; None where none does, or somebody must do something first."""
 
     @property
     def writes(self) -> int:
@@ -220,7 +222,9 @@ class Rollout:
         runs = [*self._passed, *([self._present] if self._waves_begun else [])]
         waves = [self._wave_result(run) for run in runs[: len(self._waves)]]
         waves += [_not_started(self._desired, wave) for wave in self._waves[len(waves) :]]
-        return Result(outcome, message, tuple(waves), self.registrations)
+        openings = [held.until for _, held in self._present.held if held.until is not None] if self.over else []
+        resumes = min(openings, default=None) if outcome is RunOutcome.WAITING else None
+        return Result(outcome, message, tuple(waves), self.registrations, resumes)
 
     @property
     def _under_way(self) -> WaveRun | RegistrationsRun:

@@ -64,11 +64,13 @@ class Rules:
     """The commit that is rolled out."""
     digest: str = ""
     """Of the plan that the run began with."""
+    begun: frozenset[Target] = frozenset()
+    """Shoots that earlier runs have begun with the same, and not come to an end with."""
 
     @cached_property
     def admission(self) -> Admission:
         """Whether a shoot may be written."""
-        return Admission(self.overlay, self.control, self.revision)
+        return Admission(self.overlay, self.control, self.revision, self.begun)
 
 
 class WaveRun:

@@ -46,6 +46,8 @@ class UnderWay:
     head: str
     """The commit that the repository held when the run began; empty while that is being read."""
     interrupt: Interrupt
+    looked: str = ""
+    """The commit that the last look found since the run began; empty where there was none."""
 
 
 class Dispatch:
@@ -117,9 +119,9 @@ class Dispatch:
                 self._runs.ask(name, work.trigger, now + spread(name, late))
                 self._queued(name, work.trigger)
             self._asks = True
+            self._going = {name: replace(run, looked=head) for name, run in self._going.items()}
             for run in self._going.values():
-                if run.head not in {"", head}:
-                    run.interrupt.set(OVERTAKEN)
+                _end_overtaken(run)
             return [name for name in self._only if name not in overlays]
 
     def wanted(self, overlays: Sequence[str]) -> Sequence[str]:
@@ -152,12 +154,15 @@ class Dispatch:
         """The run reads this commit."""
         with self._lock:
             self._going[work.key] = replace(self._going[work.key], head=head)
+            _end_overtaken(self._going[work.key])
 
-    def run_ended(self, work: Work) -> None:
-        """A run came to its end, whatever its outcome."""
+    def run_ended(self, work: Work, resumes: datetime | None = None) -> None:
+        """A run came to its end, whatever its outcome; at a time that it waits for, another one is due."""
         with self._lock:
             del self._going[work.key]
             self._runs.done(work)
+            if resumes is not None:
+                self._runs.ask(work.key, Trigger.SCHEDULE, resumes)
 
     def run_failed(self, work: Work, now: datetime) -> timedelta:
         """A run could not go on; returns how long it is until the next."""
@@ -199,6 +204,12 @@ class Dispatch:
         """When the schedule asks next; None where there is none."""
         with self._lock:
             return self._tick
+
+
+def _end_overtaken(run: UnderWay) -> None:
+    """Of two commits that were read at the same time nobody knows the newer; the run that a look asks for does."""
+    if run.head and run.looked not in {"", run.head}:
+        run.interrupt.set(OVERTAKEN)
 
 
 def _earliest(*moments: datetime | None) -> datetime | None:

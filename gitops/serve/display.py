@@ -11,10 +11,10 @@ from gitops.control.revision import Chosen
 from gitops.errors import GitopsError
 from gitops.manifest import GARDEN, RUNTIME
 from gitops.observer import Observer, Observers, Run
-from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
+from gitops.record.store import Stored
 from gitops.report.control import Controlled, control_lines, controlled
 from gitops.rollout.rollout import RunOutcome
 from gitops.serve.board.board import Board
@@ -95,17 +95,19 @@ class _Notices(Observer):
         self._board = board
         self._chosen = chosen
         self._now = now
+        self._before: Stored | None = None
 
-    def remembered(self, run: Run, before: object) -> None:
+    def remembered(self, run: Run, before: Stored | None) -> None:
         """What holds whatever the plan turns out to be."""
-        del before
+        self._before = before
         self._tell(self._standing(run))
 
     def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
         """What its shoots wait for."""
         del run
         plan, chosen = planned.plan, self._chosen
-        self._tell(controlled(plan, digest(plan), outlook, chosen.control, chosen.hold, self._now()))
+        now = self._now()
+        self._tell(controlled(plan, outlook, chosen.control, chosen.hold, now, self._before))
 
     def ended(self, run: Run, record: Record) -> None:
         """Nothing waits where everything is done."""

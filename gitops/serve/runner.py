@@ -101,7 +101,7 @@ class Runner:
         if record.result.outcome is RunOutcome.FAILED:
             self._again_later(work, record.result.message)
         else:
-            self.dispatch.run_ended(work)
+            self.dispatch.run_ended(work, record.result.resumes)
         return True
 
     def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:
@@ -148,9 +148,15 @@ class Runner:
             raise
 
     def _overtaken(self, head: str) -> str:
-        """Why a run that began with this commit is of no use any more; empty where it is."""
+        """Why a run that began with this commit is of no use any more; empty where it is.
+
+        Who finds a newer one asks for its run, as nobody else may.
+        """
         with self.commit() as commit:
-            return "" if commit.revision == head else OVERTAKEN
+            if commit.revision == head:
+                return ""
+        self.dispatch.pushed(self.clock.now())
+        return OVERTAKEN
 
     def _note_failure(self, work: Work, error: Exception) -> None:
         """Another try only helps where the world may change; what git declares stays wrong until it is pushed again."""

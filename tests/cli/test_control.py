@@ -77,6 +77,21 @@ def test_a_suspension_is_loud_and_ends_when_it_is_told_to(gitops: Run, sandbox: 
     assert gitops("reconcile", *garden, "--poll-interval", "50ms").returncode == 0
 
 
+def test_what_is_broken_in_git_keeps_nobody_from_suspending(
+    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+) -> None:
+    """A run of an earlier commit may be at work."""
+    garden = ("--kubeconfig", sandbox(time_scale=1000))
+    repository.write("policies/broken.yaml", {"kind": "Nothing"})
+    repository.commit()
+
+    suspended = gitops("suspend", *garden)
+
+    assert gitops("validate").returncode == 1
+    assert (suspended.returncode, suspended.stderr) == (0, "")
+    assert gitops("resume", *garden).stdout == "Overlay dev goes on.\n"
+
+
 def test_one_shoot_is_suspended_and_resumed(gitops: Run, sandbox: Callable[..., str]) -> None:
     garden = ("--kubeconfig", sandbox(time_scale=1000))
 
@@ -111,6 +126,47 @@ def test_a_rollback_goes_to_the_last_revision_that_converged_and_stays_there(
     assert f"revision {good[:12]} holds instead of {bad[:12]}" in later.stderr
     assert (held["from"], held["to"]) == (bad, good)
     assert "holds no longer" in released.stdout
+
+
+def test_a_rollback_goes_to_what_declares_something_else(
+    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+) -> None:
+    garden = ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
+    good = repository.git("rev-parse", "HEAD")
+    gitops("reconcile", *garden)
+    repository.policy("default", **balloons("2"))
+    for message in ("worse", "not about this overlay", "nor this"):
+        repository.commit(message)
+        gitops("reconcile", *garden)
+
+    same = gitops("rollback", *garden, "--to", repository.git("rev-parse", "HEAD~1"))
+    back = gitops("rollback", *garden, "-o", "json")
+
+    assert same.returncode == 1
+    assert "there is nothing to go back from" in same.stderr
+    assert (back.returncode, json.loads(back.stdout)["revision"]) == (0, good)
+
+
+def test_a_rollback_that_could_not_begin_is_tried_again_and_goes_no_further(
+    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+) -> None:
+    garden = ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
+    revisions = []
+    for cpu in ("1", "2", "3"):
+        repository.policy("default", **balloons(cpu))
+        revisions.append(repository.commit())
+        gitops("reconcile", *garden)
+
+    gitops("suspend", *garden[:2])
+    not_begun = gitops("rollback", *garden)
+    resumed = gitops("resume", *garden[:2])
+    again = gitops("rollback", *garden, "-o", "json")
+    further = gitops("rollback", *garden, "-o", "json")
+
+    assert (not_begun.returncode, resumed.returncode) == (3, 0)
+    assert f"Still revision {revisions[1][:12]} holds instead of {revisions[2][:12]}" in resumed.stdout
+    assert json.loads(again.stdout)["revision"] == revisions[1]
+    assert json.loads(further.stdout)["revision"] == revisions[0]
 
 
 def test_a_revision_that_is_gone_cannot_be_gone_back_to(

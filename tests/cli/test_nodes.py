@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -35,6 +36,19 @@ def test_preflight_without_a_probe_knows_what_the_api_tells_and_is_not_ready(
     assert "containerd://2.1.4" in done.stdout
     assert "NRI: the node was not looked at" in done.stdout
     assert "garden-dev/two" not in done.stdout
+
+
+def test_preflight_puts_nothing_into_a_shoot_that_is_suspended(gitops: Run, sandbox: Callable[..., str]) -> None:
+    garden = ("--kubeconfig", sandbox(time_scale=1000))
+    gitops("suspend", "dev", "one", *garden, "--reason", "its disks fail")
+
+    done = gitops("preflight", *garden, "-o", "json")
+
+    one, two = json.loads(done.stdout)["shoots"]
+    assert done.returncode == 1
+    assert (one["ready"], one["nodes"], two["ready"]) == (False, [], True)
+    assert "the shoot is suspended by" in one["message"]
+    assert "its disks fail" in one["message"]
 
 
 def test_a_run_with_prerequisites_converges_in_the_sandbox(gitops: Run, repository: Repository) -> None:

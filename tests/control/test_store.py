@@ -36,7 +36,7 @@ CONTROLS = st.builds(
     st.none() | SUSPENSIONS,
     st.dictionaries(NAMES, SUSPENSIONS, max_size=3),
     st.lists(APPROVALS, max_size=3).map(tuple),
-    st.none() | st.builds(Hold, COMMITS, COMMITS, st.text(), TIMES),
+    st.none() | st.builds(Hold, COMMITS, COMMITS, st.text(), TIMES, st.text()),
     st.just("7"),
 )
 THEN = datetime(2026, 11, 30, 10, tzinfo=UTC)
@@ -140,12 +140,13 @@ def test_ten_thousand_shoots_that_get_the_same_fit() -> None:
     assert sum(map(len, data_of(Control(approvals=(approval,))).values())) < LIMIT
 
 
-def test_an_overlay_that_goes_on_goes_on_where_git_is() -> None:
+def test_a_suspended_overlay_goes_on_with_what_holds_and_another_where_git_is() -> None:
     held = Control(JANE, {"a/b": JOE}, hold=Hold("1" * 40, "2" * 40, "jane", THEN))
 
     assert held.resumed("a/b").shoots == {}
     assert held.resumed("a/b").hold is not None
-    assert held.resumed(None) == Control(None, {"a/b": JOE})
+    assert held.resumed(None) == Control(None, {"a/b": JOE}, hold=held.hold)
+    assert held.resumed(None).resumed(None) == Control(None, {"a/b": JOE})
 
 
 def test_a_hold_is_about_one_revision() -> None:
@@ -153,6 +154,7 @@ def test_a_hold_is_about_one_revision() -> None:
 
     assert control.hold_on("1" * 40) == control.hold
     assert control.hold_on("3" * 40) is None
+    assert control.hold_on("3" * 40, "abc") is None, "it is not known what the bad one declares"
     assert json.loads(data_of(control)["hold"])["from"] == "1" * 40
 
 

@@ -70,6 +70,19 @@ def test_a_run_of_what_is_rolled_back_meanwhile_ends_and_no_other() -> None:
     Watch("2" * 40, garden.load, older=timedelta(0)).allow("a/b")
 
 
+def test_a_run_of_what_was_gone_back_to_ends_when_somebody_goes_further_back() -> None:
+    first = Hold(BAD, "2" * 40, "jane", JANE.at)
+    garden = Garden(Control(hold=first))
+    back = Watch("2" * 40, garden.load, older=timedelta(0), under=first)
+    by_git = Watch("4" * 40, garden.load, older=timedelta(0), under=first)
+    back.allow("a/b")
+    garden.asked = Control(hold=Hold(BAD, "3" * 40, "jane", JANE.at))
+
+    with pytest.raises(Suspended, match="revision 333333333333 holds"):
+        back.allow("a/b")
+    by_git.allow("a/b")
+
+
 def test_a_suspended_shoot_keeps_only_itself_from_being_written() -> None:
     garden = Garden(Control(shoots={"a/b": JANE}))
     watch = garden.watch(0)

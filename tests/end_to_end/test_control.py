@@ -13,11 +13,13 @@ from gitops.control.store import change_control, load_control
 from gitops.errors import Refused
 from gitops.kube.transport import Request
 from gitops.look import plan
+from gitops.pipeline import reconcile
 from gitops.plan.document import digest
 from gitops.rollout.approval import approval_of, approved
 from gitops.rollout.rollout import RunOutcome, WaveOutcome
 from gitops.rollout.step import ShootOutcome
-from tests.end_to_end.fleet import POLICIES, Fleet
+from gitops.world import Pace
+from tests.end_to_end.fleet import NAMES, POLICIES, Fleet
 from tests.end_to_end.repository import balloons
 from tests.end_to_end.requests import Requests
 from tests.end_to_end.sandbox_fleet import SandboxFleet
@@ -263,10 +265,38 @@ def test_a_rollback_holds_until_git_moves_on(fleet: Fleet) -> None:
     assert fleet.policies("two")["default"]["spec"]["reservedResources"] == {"cpu": "3"}
 
 
-def test_a_revision_that_was_rolled_back_is_refused_whoever_asks_for_it(fleet: Fleet) -> None:
-    from gitops.pipeline import reconcile  # noqa: PLC0415 - what the fleet does, without the choice
-    from gitops.world import Pace  # noqa: PLC0415 - what the fleet does, without the choice
+def test_a_commit_that_declares_the_same_is_not_what_a_rollback_waits_for(sandbox_fleet: SandboxFleet) -> None:
+    fleet = sandbox_fleet
+    good = fleet.reconcile().revision
+    fleet.repository.policy("default", **balloons("2"))
+    bad = fleet.repository.commit("worse")
+    ask(fleet, lambda control: control.held(Hold(bad, good, "jane", THEN, fleet.composed().content)))
 
+    fleet.repository.write("elsewhere.yaml", {"not": "of this overlay"})
+    fleet.repository.commit("somebody else's work")
+    assert fleet.reconcile(trigger="push").revision == good
+    fleet.repository.git("reset", "--quiet", "--soft", "HEAD~2")
+    fleet.repository.commit("the same, written anew")
+    assert fleet.reconcile(trigger="push").revision == good
+    fleet.repository.git("checkout", "--quiet", "-b", "other")
+    assert fleet.reconcile(trigger="push").revision == good
+
+    fleet.repository.overlay["spec"]["gate"]["timeout"] = "61s"
+    better = fleet.repository.commit("the overlay itself is another one")
+    assert fleet.reconcile(trigger="push").revision == better
+    fleet.repository.git("reset", "--quiet", "--hard", bad)
+    assert fleet.reconcile(trigger="push").revision == good, "git is back where it was"
+
+
+def test_what_was_gone_back_to_is_not_rolled_back_by_declaring_the_same(sandbox_fleet: SandboxFleet) -> None:
+    good = sandbox_fleet.reconcile().revision
+    bad = sandbox_fleet.repository.commit("nothing is changed")
+    ask(sandbox_fleet, lambda control: control.held(Hold(bad, good, "jane", THEN, sandbox_fleet.composed().content)))
+
+    assert sandbox_fleet.reconcile().revision == good
+
+
+def test_a_revision_that_was_rolled_back_is_refused_whoever_asks_for_it(fleet: Fleet) -> None:
     fleet.reconcile()
     desired = fleet.composed()
     ask(fleet, lambda control: control.held(Hold(desired.revision, "1" * 40, "jane", THEN)))
@@ -292,6 +322,40 @@ def test_no_shoot_is_started_before_its_window_opens(sandbox_fleet: SandboxFleet
 
     sandbox_fleet.clock.sleep((opening - sandbox_fleet.clock.now()).total_seconds())
     assert outcomes(sandbox_fleet)[0] is RunOutcome.CONVERGED
+
+
+def test_a_shoot_that_an_interrupted_run_began_in_its_window_is_finished_after_it(sandbox_fleet: SandboxFleet) -> None:
+    fleet = sandbox_fleet
+    fleet.reconcile()
+    opening = (fleet.clock.now() + timedelta(hours=7)).replace(minute=0, second=0)
+    fleet.repository.overlay["spec"]["waves"][1] |= {
+        "windows": [{"schedule": f"0 {opening.hour} * * *", "duration": "10m", "zone": "UTC"}],
+        "maxConcurrent": 1,
+    }
+    fleet.repository.shoot("two", wave="fleet", purpose="development")
+    fleet.repository.policy("default", **balloons("2"))
+    fleet.repository.commit()
+    fleet.reconcile()
+    asked: list[str] = []
+
+    def interrupt(request: Request) -> None:
+        if request.writes and request.path in map(fleet.shoot_path, NAMES):
+            asked.append(request.path)
+
+    fleet.clock.sleep((opening - fleet.clock.now()).total_seconds())
+    with fleet.alive(), fleet.world(Requests(after=interrupt)) as world:
+        pace = Pace(fleet.poll, stopping=lambda: "the end" if asked else "")
+        reconcile(world, fleet.composed(), trigger="schedule", pace=pace)
+    assert fleet.shoot("two")["spec"]["purpose"] == "development"
+    assert fleet.policies("two")["default"]["spec"]["reservedResources"] == {"cpu": "1"}, "it is half done"
+
+    fleet.clock.sleep(3600)
+    fleet.repository.write("elsewhere.yaml", {"not": "of this overlay"})
+    fleet.repository.commit("somebody else's work, which ends runs")
+    assert outcomes(fleet)[0] is RunOutcome.CONVERGED
+
+    fleet.shoot_client("two").merge_patch(f"{POLICIES}/default", {"spec": {"reservedResources": {"cpu": "7"}}})
+    assert outcomes(fleet)[2]["two"] is ShootOutcome.NOT_STARTED, "it had come to an end"
 
 
 def test_what_is_asked_is_read_back_as_it_was_written(fleet: Fleet) -> None:

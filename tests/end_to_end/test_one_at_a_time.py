@@ -18,7 +18,7 @@ from gitops.control.control import Control, Hold, Suspension
 from gitops.control.store import change_control
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError, LeaseHeld, LeaseLost, Refused, Untrusted
-from gitops.kube.transport import Request
+from gitops.kube.transport import Request, Response, Transport
 from gitops.lease.leasing import Leasing
 from gitops.lease.timing import Timing
 from gitops.observer import Observer, Run
@@ -137,11 +137,7 @@ def test_a_run_looks_again_when_another_one_was_at_work_since_it_looked(lively: 
     told = Told()
     other: list[Record] = []
 
-    def come_in_between(request: Request) -> None:
-        if request.path == lease_path(lively) and not other:
-            other.append(go(lively))
-
-    requests = Requests(before=come_in_between)
+    requests = Requests(before=InBetween(lively, lambda: other.append(go(lively))))
     record = go(lively, requests, told)
 
     assert [r.result.outcome for r in (*other, record)] == [RunOutcome.CONVERGED] * 2
@@ -154,16 +150,43 @@ class InBetween:
 
     def __init__(self, fleet: Fleet, happens: Callable[[], object]) -> None:
         self._path = lease_path(fleet)
-        self._happens: list[Callable[[], object]] = [happens]
+        self._requests = 0
+        self._happens = happens
 
     def __call__(self, request: Request) -> None:
-        if request.path == self._path and self._happens:
-            self._happens.pop()()
+        if request.path == self._path:
+            self._requests += 1
+            if self._requests == 2:  # the first notes how the lease stands, before the look
+                self._happens()
 
 
 def ask(fleet: Fleet, change: Callable[[Control], Control]) -> None:
     with fleet.world(Requests()) as world:
         change_control(world.garden, fleet.composed().overlay, change)
+
+
+def ahead(transport: Transport) -> Transport:
+    """Gardener's API server, whose clock is far ahead of that which keeps leases."""
+
+    def send(request: Request) -> Response:
+        answer = transport(request)
+        if "/core.gardener.cloud/" not in request.path:
+            return answer
+        return replace(answer, headers={**answer.headers, "Date": "Fri, 01 Jan 2100 00:00:00 GMT"})
+
+    return send
+
+
+def test_servers_whose_clocks_differ_hide_no_other_run(lively: Fleet) -> None:
+    told = Told()
+    requests = Requests(before=InBetween(lively, lambda: go(lively)))
+
+    with lively.world(requests) as usual:
+        world = replace(usual, garden=usual.garden.through(ahead))
+        reconcile(world, lively.composed(), trigger="command", pace=Pace(lively.poll), observer=told)
+
+    assert [planned.plan.pending for planned in told.plans] == [True, False]
+    assert requests.writes == []
 
 
 @pytest.mark.parametrize("idle", [False, True], ids=["with-something-to-write", "with-a-record-to-write"])
@@ -251,6 +274,32 @@ def test_only_what_is_wrong_with_its_own_commit_fails_a_run_that_waited(lively: 
         with pytest.raises(Untrusted):
             go(lively, requests, pace=Pace(overtaken=overtaken))
     assert requests.writes == []
+
+
+def test_a_run_that_read_git_before_a_newer_one_came_and_went_undoes_nothing(lively: Fleet) -> None:
+    """Nobody was at work any more when it looked at the garden for the first time."""
+    go(lively)
+    older = lively.composed()
+    lively.repository.policy("default", **balloons("2"))
+    newer = lively.repository.commit("newer")
+    go(lively)
+    asked: list[str] = []
+
+    def overtaken() -> str:
+        asked.append(lively.client.get(lease_path(lively))["spec"]["holderIdentity"])
+        return "git has moved on"
+
+    requests = Requests()
+    with lively.world(requests) as world:
+        pace = Pace(lively.poll, overtaken=overtaken)
+        record = reconcile(world, older, trigger="schedule", pace=pace)
+        again = reconcile(world, lively.composed(), trigger="schedule", pace=pace)
+
+    assert (record.result.outcome, record.result.message) == (RunOutcome.WAITING, "git has moved on")
+    assert requests.writes == []
+    assert len(asked) == 1, "git is asked where another commit was recorded last"
+    assert asked[0].startswith(LIVELY.process), "and by whoever holds the lease"
+    assert (again.revision, again.result.outcome) == (newer, RunOutcome.CONVERGED)
 
 
 def test_a_run_that_waits_for_a_dead_one_ends_when_it_is_asked_to(lively: Fleet) -> None:

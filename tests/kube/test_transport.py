@@ -16,6 +16,7 @@ from tests.kube.certificates import Authority
 from tests.kube.conftest import Connect
 from tests.kube.https_server import HttpsServer, https_server
 from tests.kube.kubeconfigs import kubeconfig
+from tests.waiting import PATIENCE
 
 
 def seen(response: Response) -> dict[str, Any]:
@@ -171,6 +172,46 @@ def test_a_request_is_asked_about_when_its_credential_is_at_hand_and_sent_only_t
         transport(Request("POST", "/x", permit=permit))
 
     assert order == ["renewed", "asked"]
+
+
+def test_a_write_is_asked_about_once_its_connection_stands_and_otherwise_not_sent() -> None:
+    """To find the server and to connect may take longer than a lease lasts."""
+    received: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen() -> None:
+            connection, _ = server.accept()
+            connected.set()
+            with connection:
+                while data := connection.recv(65536):
+                    received.append(data)
+
+        def permit() -> None:
+            if next(connecting):
+                return  # nothing has been sent yet
+            assert connected.wait(PATIENCE)
+            raise LeaseLost("gone")
+
+        connecting = iter((True, False))
+        connected = threading.Event()
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        configuration = Configuration()
+        configuration.host = f"http://127.0.0.1:{server.getsockname()[1]}"
+        transport = ClientTransport(configuration)
+
+        with pytest.raises(LeaseLost):
+            transport(Request("POST", "/x", body=b'{"kind": "Shoot"}', permit=permit))
+        listener.join()
+
+    assert b"Shoot" not in b"".join(received), "no server acts on half a request"
+
+
+def test_a_write_that_is_allowed_arrives_whole(server: HttpsServer, authority: Authority, opened: Connect) -> None:
+    answer = opened(kubeconfig(server, authority))(Request("POST", "/x", body=b"{} ", permit=lambda: None))
+
+    assert header(answer, "content-length") == ["3"]
+    assert header(answer, "transfer-encoding") == []
 
 
 def test_a_request_may_be_in_more_of_a_hurry_than_its_transport() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_a_dead_holder_is_waited_out_whatever_its_wall_clock_said(skew: timedelt
 
     assert waited == pytest.approx(30)
     assert [text.partition(" ")[0] for text in told] == ["host/1/01234567"]
-    assert not lease.undisturbed_since(datetime(2100, 1, 1, tzinfo=UTC))
+    assert not lease.undisturbed
 
 
 def renewing(garden: LeaseGarden) -> None:
@@ -132,12 +132,40 @@ def test_a_lease_that_is_given_back_meanwhile_is_taken() -> None:
 
     with lease.held(timedelta(hours=1), lambda _: None):
         lease.check()
-    assert not lease.undisturbed_since(datetime(2100, 1, 1, tzinfo=UTC))
+    assert not lease.undisturbed
+
+
+@pytest.mark.parametrize(("method", "begins", "taken"), [("GET", 10, 30), ("PATCH", 30, 50)])
+def test_a_garden_that_is_silent_for_a_while_ends_no_patient_waiting(method: str, begins: int, taken: int) -> None:
+    garden = LeaseGarden()
+    with pytest.raises(KeyboardInterrupt), garden.lease("dead/1").held(NO_WAIT, nobody):
+        raise KeyboardInterrupt
+    looked: list[float] = []
+
+    def silent(request: Request) -> None:
+        """From a while after the first look on, and until the fiftieth second."""
+        looked.append(garden.time.now())
+        if request.method == method and begins <= garden.time.now() - looked[0] < 50:
+            raise Unreachable("no answer", request=str(request))
+
+    garden.requests.before = silent
+    with (
+        pytest.raises(Unreachable),
+        garden.lease("host/1").held(NO_WAIT, lambda _: None),
+    ):
+        raise AssertionError("it was taken")
+    looked.clear()
+    lease = garden.lease("host/2")
+
+    with lease.held(timedelta(minutes=10), lambda _: None):
+        lease.check()
+        assert garden.time.now() - looked[0] >= taken, "what was read once is enough, where it can be written over"
 
 
 def test_of_two_that_see_a_free_lease_the_faster_gets_it() -> None:
     garden = LeaseGarden()
     faster = garden.lease("host/2")
+    faster.note()
 
     def race(request: Request) -> None:
         if request.method == "POST":
@@ -148,25 +176,44 @@ def test_of_two_that_see_a_free_lease_the_faster_gets_it() -> None:
 
     with ExitStack() as holding, pytest.raises(LeaseHeld, match="host/2"):
         holding.enter_context(garden.lease("host/1").held(NO_WAIT, lambda _: None))
-    faster_had_it = faster.undisturbed_since(datetime(2026, 6, 1, tzinfo=UTC))
 
-    assert faster_had_it
+    assert faster.undisturbed
 
 
-def test_whether_anybody_held_it_since_a_moment_is_told_by_the_servers_time() -> None:
+@pytest.mark.parametrize("ever", [False, True], ids=["for-the-first-time", "again"])
+def test_whether_anybody_held_it_since_it_was_noted_is_told_by_no_clock(*, ever: bool) -> None:
+    """All this happens in one second of the server's clock."""
     garden = LeaseGarden()
-    first = garden.lease("host/1")
-    with first.held(NO_WAIT, nobody):
-        pass
-    second = garden.lease("host/2")
-    with second.held(NO_WAIT, nobody):
-        pass
-    written = datetime(2026, 6, 1, tzinfo=UTC)
+    if ever:
+        with garden.lease("host/1").held(NO_WAIT, nobody):
+            pass
+    alone, disturbed, careless = (garden.lease(f"host/{number}") for number in (2, 3, 4))
 
-    assert first.undisturbed_since(written), "there was no lease before"
-    assert not second.undisturbed_since(None)
-    assert not second.undisturbed_since(written + timedelta(milliseconds=900)), "servers note seconds"
-    assert second.undisturbed_since(written + timedelta(seconds=1))
+    alone.note()
+    disturbed.note()
+    for lease in (alone, disturbed, careless):
+        with lease.held(NO_WAIT, nobody):
+            pass
+
+    assert alone.undisturbed
+    assert not disturbed.undisturbed
+    assert not careless.undisturbed, "it never noted anything"
+
+
+def test_a_lease_that_could_not_be_read_may_have_been_anybodys() -> None:
+    garden = LeaseGarden()
+    lease = garden.lease("host/1")
+
+    def silent(request: Request) -> None:
+        raise Unreachable("no answer", request=str(request))
+
+    garden.requests.before = silent
+    lease.note()
+    garden.requests.before = None
+    with lease.held(NO_WAIT, nobody):
+        lease.check()
+
+    assert not lease.undisturbed
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def drifted(*, confined: bool = False) -> Outlook:
 
 def look(outlook: Outlook, control: Control = NOTHING_ASKED, now: datetime = NOON) -> tuple[Controlled, OverlayStatus]:
     plan = make_plan(outlook.desired, outlook.shoots).plan
-    found = controlled(plan, digest(plan), outlook, control, control.hold, now)
+    found = controlled(plan, outlook, control, control.hold, now)
     return found, replace(overlay_status(outlook.desired, outlook.shoots, plan, None), control=found)
 
 

@@ -148,6 +148,21 @@ def test_a_run_of_another_commit_is_overtaken_and_one_of_the_same_goes_on() -> N
     assert (interrupted.reason(), left.reason()) == (OVERTAKEN, "")
 
 
+def test_a_commit_that_is_found_while_a_run_reads_another_overtakes_it_too() -> None:
+    dispatch = begun()
+    look(dispatch, NOW, "dev", "prod")
+    (one, interrupted), (two, left) = run(dispatch), run(dispatch)
+
+    dispatch.pushed(NOW + 10 * SECOND)
+    look(dispatch, NOW + 10 * SECOND, "dev", "prod", head=TWO)
+    dispatch.found_head(one, ONE)
+    dispatch.found_head(two, TWO)
+    dispatch.run_ended(one)
+
+    assert (interrupted.reason(), left.reason()) == (OVERTAKEN, "")
+    assert run(dispatch, NOW + 10 * SECOND)[0].key == one.key
+
+
 def test_a_look_that_fails_is_tried_again_after_a_while() -> None:
     dispatch = begun()
     work = dispatch.take_look(NOW)

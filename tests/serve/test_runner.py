@@ -15,7 +15,9 @@ import pytest
 from gitops.control.control import Hold
 from gitops.control.store import change_control
 from gitops.kube.transport import Request
-from gitops.observer import Run
+from gitops.observer import Observer, Observers, Run
+from gitops.plan.outlook import Outlook
+from gitops.plan.planning import Planned
 from gitops.rollout.rollout import Rollout, RunOutcome
 from gitops.sandbox import RequestFault
 from gitops.serve.dispatch import OVERTAKEN
@@ -118,6 +120,31 @@ def test_a_newer_commit_overtakes_a_run_that_waits(living: Living) -> None:
     assert fleet.policies("three")["default"]["spec"]["reservedResources"]["cpu"] == "2"
 
 
+def test_a_newer_commit_that_nobody_tells_of_is_found_before_the_first_write(living: Living) -> None:
+    repository = living.fleet.repository
+    living.live(minutes=30)
+    repository.policy(**balloons("2"))
+    older = repository.commit()
+    newer: list[str] = []
+
+    class Pusher(Observer):
+        """Pushes while a run plans."""
+
+        def planned(self, run: Run, planned: Planned, outlook: Outlook) -> None:
+            del planned, outlook
+            if run.revision == older and not newer:
+                repository.policy(**balloons("3"))
+                newer.append(repository.commit())
+
+    living.runner = replace(living.runner, observers=Observers(living.told, Pusher()))
+    living.pushed()
+    living.live(minutes=30)
+
+    *_, overtaken, finished = living.told.ended_records
+    assert (overtaken.revision, overtaken.result.message, overtaken.result.writes) == (older, OVERTAKEN, 0)
+    assert (finished.revision, finished.result.outcome) == (newer[0], RunOutcome.CONVERGED)
+
+
 def test_a_wish_to_end_ends_a_rollout_between_two_writes_and_is_recorded(living: Living) -> None:
     writes: list[int] = []
 
@@ -208,6 +235,24 @@ def test_the_schedule_repairs_what_somebody_changed(tmp_path: Path) -> None:
 
     assert living.fleet.extensions("two")[0]
     assert living.told.triggers == {"schedule": living.told.triggers.total()}
+
+
+def test_a_window_that_shoots_wait_for_starts_a_run_when_it_opens(tmp_path: Path) -> None:
+    """Nobody pushes, and there is no schedule."""
+    living = Living(SandboxFleet(tmp_path))
+    fleet = living.fleet
+    opening = (fleet.clock.now() + timedelta(hours=7)).replace(minute=0, second=0)
+    window = {"schedule": f"0 {opening.hour} * * *", "duration": "1h", "zone": "UTC"}
+    fleet.repository.overlay["spec"]["waves"][1]["windows"] = [window]
+    fleet.repository.commit()
+
+    living.live(hours=5)
+    assert record(living)["outcome"] == "Waiting"
+    assert living.told.triggers.total() == 1
+
+    living.live(hours=3)
+    assert record(living)["outcome"] == "Converged"
+    assert living.told.triggers == {"schedule": 2}
 
 
 def test_a_rollback_is_not_undone_by_the_next_scheduled_run(tmp_path: Path) -> None:
