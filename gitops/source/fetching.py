@@ -50,8 +50,12 @@ class Mirrored:
         return self._says_yes("rev-parse", "--git-dir")
 
     def sound(self) -> bool:
-        """Whether every object that a ref leads to is there and whole."""
-        return self._says_yes("fsck", "--no-dangling", "--no-progress")
+        """Whether every object that a ref leads to is there and whole, and no git that was killed holds it up.
+
+        Only who holds the mirror's lock writes to it, so whatever git has locked in it now stays locked for ever.
+        """
+        left = next(self._path.rglob("*.lock"), None)
+        return left is None and self._says_yes("fsck", "--no-dangling", "--no-progress")
 
     def bring(self, revision: str) -> str:
         """Bring the mirror up to date for a revision; returns what to read: an object's id, or an expression.
@@ -62,7 +66,6 @@ class Mirrored:
         """
         if not self._path.exists():
             self._ask("init", "--quiet", "--bare", "--initial-branch=main", str(self._path))
-            self._ask("symbolic-ref", "HEAD", _HEAD)
         if _COMMIT.fullmatch(revision):
             return self._commit(revision)
         if not _NAME.fullmatch(revision):
@@ -117,9 +120,12 @@ class Mirrored:
         """All branches and tags with all of their history."""
         complete = ["--unshallow"] if (self._path / "shallow").exists() else []
         refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
-        if re.match(r"(HEAD|@)(?![\w/-])", revision):
+        from_head = re.match(r"(HEAD|@)(?![\w/-])", revision) is not None
+        if from_head:
             refs.append(f"+HEAD:{_HEAD}")
         self._talk(*_FETCH, *complete, "--prune", "--end-of-options", self.address.url, *refs)
+        if from_head:  # a commit and no ref, as fsck takes a HEAD outside of refs/heads for damage
+            self._ask("update-ref", "--no-deref", "HEAD", _HEAD)
         self._tidy("")
         return revision
 

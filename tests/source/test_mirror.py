@@ -292,6 +292,58 @@ def test_a_damaged_mirror_is_made_anew(remote: Path, cache: Path, damage: Callab
     assert content(remote, "main", cache) == expected
 
 
+@pytest.mark.parametrize("lock", ["shallow.lock", "packed-refs.lock", "HEAD.lock", "refs/mirror/kept/{kept}.lock"])
+def test_what_a_killed_git_has_locked_holds_nothing_up(remote: Path, cache: Path, lock: str) -> None:
+    commit(remote, {"a.yaml": "2"})
+    content(remote, "main", cache)
+    mirror = mirror_in(cache)
+    (kept,) = (mirror / "refs/mirror/kept").iterdir()
+    file = mirror / lock.format(kept=kept.name)
+    git(mirror, "pack-refs", "--all")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    expected = (commit(remote, {"a.yaml": "3"}), b"3")
+
+    for revision in ("main", "HEAD", "HEAD~0", "main~0"):
+        assert content(remote, revision, cache) == expected
+
+
+@pytest.mark.parametrize("revision", ["main", "HEAD~0"])
+def test_a_remote_that_breaks_off_does_not_cost_the_mirror(remote: Path, cache: Path, revision: str) -> None:
+    expected = content(remote, revision, cache)
+    mirror = mirror_in(cache)
+    mark = mirror / "it is the same one"
+    mark.touch()
+    broken = commit(remote, {"b.yaml": "x" * 100})
+    blob = git(remote, "rev-parse", f"{broken}:b.yaml")
+    (remote / ".git/objects" / blob[:2] / blob[2:]).unlink()
+
+    with pytest.raises(SourceError, match="cannot fetch"):
+        content(remote, revision, cache)
+
+    assert mark.exists()
+    assert content(remote, expected[0], cache) == expected
+
+
+def test_a_place_where_no_mirror_can_be_kept_is_an_error_that_names_it(remote: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(SourceError, match=r"cannot keep a mirror in .*/file/cache: Not a directory; XDG_CACHE_HOME"):
+        content(remote, "main", tmp_path / "file" / "cache")
+
+
+def test_a_mirror_that_is_taken_away_while_it_is_read_is_an_error_and_there_the_next_time(
+    remote: Path, cache: Path
+) -> None:
+    commit(remote, {"a.yaml": "2", "b.yaml": "3"})
+    with open_artifact(remote.as_uri(), "main", cache=cache) as artifact:
+        shutil.rmtree(mirror_in(cache))
+        with pytest.raises(SourceError, match="made anew when this is run again"):
+            artifact.read("a.yaml")
+
+    assert content(remote, "main", cache)[1] == b"2"
+
+
 def test_content_that_is_damaged_is_an_error_and_right_the_next_time(remote: Path, cache: Path) -> None:
     expected = content(remote, "main", cache)
     blob = git(remote, "rev-parse", "HEAD:a.yaml")
