@@ -11,7 +11,7 @@ from pathlib import Path
 from gitops.errors import SourceError
 from gitops.source.access import Access
 from gitops.source.address import Address
-from gitops.source.git import environment
+from gitops.source.git import ambiguous, environment
 from gitops.source.process import GitFailed, git, run
 
 _LOG = logging.getLogger(__name__)
@@ -77,12 +77,19 @@ class Mirrored:
         raise SourceError(self._gone(revision))
 
     def _advertised(self, name: str) -> tuple[str, str] | None:
-        """The full name and the object of what the remote calls so, in the order in which git tries."""
+        """The full name and the object of what the remote calls so; None where it calls nothing so.
+
+        Raises:
+            SourceError: it calls a branch and a tag so.
+        """
         names = _full_names(name)
         listing = self._talk("ls-remote", "--quiet", "--end-of-options", self.address.url, *names)
         entries = (line.partition("\t") for line in listing.splitlines())
         refs = {full: sha for sha, _, full in entries}
-        return next(((full, refs[full]) for full in names if full in refs), None)
+        so_called = [(full, refs[full]) for full in names if full in refs]
+        if len(so_called) > 1:
+            raise SourceError(ambiguous(name, self.address.shown))
+        return so_called[0] if so_called else None
 
     def _named(self, name: str, expected: str) -> str:
         kept = _KEPT + hashlib.sha256(name.encode()).hexdigest()

@@ -33,7 +33,11 @@ def cache(tmp_path: Path) -> Path:
 
 
 def content(remote: Path, revision: str, cache: Path) -> tuple[str, bytes]:
-    with open_artifact(remote.as_uri(), revision, cache=cache) as artifact:
+    return read(remote.as_uri(), revision, cache)
+
+
+def read(repo: str, revision: str, cache: Path) -> tuple[str, bytes]:
+    with open_artifact(repo, revision, cache=cache) as artifact:
         return artifact.revision, artifact.read("a.yaml")
 
 
@@ -242,16 +246,22 @@ def test_an_abbreviated_id_is_looked_for_in_history(remote: Path, cache: Path) -
     assert content(remote, first[:10], cache) == (first, b"1")
 
 
-def test_a_tag_goes_before_a_branch_of_the_same_name_and_only_while_it_exists(remote: Path, cache: Path) -> None:
-    first = git(remote, "rev-parse", "HEAD")
-    git(remote, "tag", "x")
-    git(remote, "branch", "x")
+@pytest.mark.parametrize("url", [True, False], ids=["url", "folder"])
+def test_a_tag_does_not_take_the_place_of_the_branch_that_is_followed(remote: Path, cache: Path, *, url: bool) -> None:
+    """Whoever may push tags may not be one who may push to that branch."""
+    repo = remote.as_uri() if url else str(remote)
+    git(remote, "tag", "main")
+    git(remote, "update-ref", "refs/heads/HEAD", "main~0")
     second = commit(remote, {"a.yaml": "2"})
-    git(remote, "branch", "--force", "x", second)
-    assert content(remote, "x", cache) == (first, b"1")
-    git(remote, "tag", "--delete", "x")
+    git(remote, "update-ref", f"refs/heads/{second}", "main~0")
 
-    assert content(remote, "x", cache) == (second, b"2")
+    for revision in ("main", "main~0"):
+        with pytest.raises(SourceError, match=f"{revision}' is ambiguous in .*say refs/heads/"):
+            read(repo, revision, cache)
+    for certain in ("refs/heads/main", "heads/main", "refs/heads/main~0", "HEAD", "@", second):
+        assert read(repo, certain, cache) == (second, b"2")
+    git(remote, "tag", "--delete", "main")
+    assert read(repo, "main", cache) == (second, b"2")
 
 
 def test_a_branch_that_was_never_there_is_unknown(remote: Path, cache: Path) -> None:
