@@ -120,7 +120,7 @@ def _followed(repo: Path, revision: str, updates: Sequence[Update]) -> bool:
     """Whether what is followed moved, and is still there."""
     changes = tuple(update.change for update in updates if update.change is not None)
     push = Push((str(repo.resolve()),), changes, _head(repo))
-    return not isinstance(following([str(repo.resolve())], revision).concern(push), Ignored)
+    return bool(changes) and not isinstance(following([str(repo.resolve())], revision).concern(push), Ignored)
 
 
 def _head(repo: Path) -> str:

@@ -67,7 +67,8 @@ class Hooks:
         moved = ", ".join(f"{c.kind.value} {c.name!r}{' (forced)' if c.forced else ''}" for c in concern)
         taken = self.pushed()
         self.count(name, "accepted" if taken else "refused")
-        _log(logging.INFO, request, name, "accepted" if taken else "refused as the process is ending", moved)
+        outcome_words = "accepted" if taken else "refused as the process is ending"
+        _log(logging.INFO, request, name, outcome_words, moved or "it does not say what moved")
         return _answer(202 if taken else 503)
 
     async def _receive(self, request: Request, name: str) -> Push | Ignored:

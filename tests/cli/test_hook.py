@@ -242,6 +242,15 @@ def test_its_log_does_not_grow_for_ever(server: Server) -> None:
     assert (server.path / f"{LOG}.1").stat().st_size == 1024 * 1024 + 1
 
 
+@pytest.mark.parametrize("refs", ["main:feature/x", "main:refs/notes/commits"])
+def test_what_is_not_followed_runs_nothing(server: Server, gitops: Run, refs: str) -> None:
+    assert gitops("hook", "install", str(server.path), "dev", "--revision", "main").returncode == 0
+
+    server.push(refs)
+
+    server.logged("nothing to run: main did not move")
+
+
 def test_without_a_server_the_run_is_here(
     server: Server, gitops: Run, sandbox: Callable[..., str], repository: Repository
 ) -> None:
