@@ -77,6 +77,12 @@ BAD = {
         + (b"10000\r\n" + b"x" * 0x10000 + b"\r\n") * 16,
         413,
     ),
+    "two lengths, and another request in between": (
+        request("/hooks/github", b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", JSON).replace(
+            b"Connection: close", b"Transfer-Encoding: chunked"
+        ),
+        400,
+    ),
     "a chunk that is none": (
         request("/hooks/github", b"zz\r\n", {**JSON, "Transfer-Encoding": "chunked"}).replace(
             b"Content-Length: 4\r\n", b""
@@ -240,5 +246,7 @@ def test_secrets_are_read_anew_and_a_file_that_is_gone_refuses_everything() -> N
         assert server.status(post(github_push())) == 401
         found.append(("correct horse battery staple",))
         assert server.status(post(github_push())) == 202
+        found.append(())
+        assert server.status(post(github_push())) == 503
         found.clear()
         assert server.status(post(github_push())) == 503
