@@ -57,6 +57,11 @@ class Mirrored:
         left = next(self._path.rglob("*.lock"), None)
         return left is None and self._says_yes("fsck", "--no-dangling", "--no-progress")
 
+    def sweep(self) -> None:
+        """Remove what fetches had received when they were killed: git keeps it, and a new try receives it again."""
+        for file in self._path.glob("objects/pack/tmp_*"):
+            file.unlink(missing_ok=True)
+
     def bring(self, revision: str) -> str:
         """Bring the mirror up to date for a revision; returns what to read: an object's id, or an expression.
 

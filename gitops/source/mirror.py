@@ -21,7 +21,7 @@ from gitops.source.access import Access
 from gitops.source.address import address_of
 from gitops.source.fetching import Mirrored
 from gitops.source.git import require_revision
-from gitops.source.process import GitFailed
+from gitops.source.process import GitFailed, TooSlow
 
 _DAMAGED = "shoot-gitops-damaged"
 _LOOK_AGAIN = 0.1
@@ -66,6 +66,7 @@ def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
         mirrored = Mirrored(path, address, access)
         if (path / _DAMAGED).exists() or not mirrored.exists():
             _make_anew(path)
+        mirrored.sweep()
         try:
             try:
                 found = mirrored.bring(revision)
@@ -76,6 +77,9 @@ def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
                 found = mirrored.bring(revision)
         except GitFailed as failure:
             raise SourceError(_explained(failure, mirrored, access)) from None
+        except TooSlow as slow:
+            message = f"cannot fetch {address.shown}: {slow}; is the server well? --git-timeout gives it more time"
+            raise SourceError(message) from None
     return Mirror(path, address.shown, found)
 
 

@@ -318,6 +318,16 @@ def test_what_a_killed_git_has_locked_holds_nothing_up(remote: Path, cache: Path
         assert content(remote, revision, cache) == expected
 
 
+def test_what_a_killed_git_had_received_does_not_fill_the_disk(remote: Path, cache: Path) -> None:
+    expected = content(remote, "main", cache)
+    left = mirror_in(cache) / "objects/pack/tmp_pack_x1Y2z3"
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"PACK")
+
+    assert content(remote, "main", cache) == expected
+    assert not left.exists()
+
+
 @pytest.mark.parametrize("revision", ["main", "HEAD~0"])
 def test_a_remote_that_breaks_off_does_not_cost_the_mirror(remote: Path, cache: Path, revision: str) -> None:
     expected = content(remote, revision, cache)
