@@ -211,6 +211,16 @@ def test_one_valid_signature_of_several_will_do() -> None:
     assert isinstance(outcome_of("gitlab", sample.delivery(headers=headers)), Push)
 
 
+@pytest.mark.parametrize("line", ["whsec_", "whsec_?", "whsec_é", "whsec_YWJj=YWJj", "é"])
+def test_a_line_that_is_no_key_stands_in_the_way_of_no_other(line: str) -> None:
+    sample = SAMPLES["gitlab, signing token"]
+
+    for secrets in ((line, SIGNING), (SIGNING, line)):
+        assert isinstance(receive(FORGES["gitlab"], sample.delivery(), secrets, ReplayWindow()), Push)
+    empty = replace(sample, secret=SIGNING[:6])
+    assert receive(FORGES["gitlab"], empty.delivery(), (line,), ReplayWindow()) == Refused(Refusal.SIGNATURE)
+
+
 MALFORMED = {
     "no JSON": b"{",
     "a list": b"[]",
