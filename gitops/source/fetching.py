@@ -12,7 +12,7 @@ from gitops.errors import SourceError
 from gitops.source.access import Access
 from gitops.source.address import Address
 from gitops.source.git import ambiguous, environment
-from gitops.source.process import GitFailed, git, run
+from gitops.source.process import GitFailed, TooSlow, git, run
 
 _LOG = logging.getLogger(__name__)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -58,8 +58,9 @@ class Mirrored:
         return left is None and self._says_yes("fsck", "--no-dangling", "--no-progress")
 
     def sweep(self) -> None:
-        """Remove what fetches had received when they were killed: git keeps it, and a new try receives it again."""
-        for file in self._path.glob("objects/pack/tmp_*"):
+        """Remove what was being written when git was killed: git keeps it, and a new try writes it again."""
+        folder = self._path / "objects" / "pack"
+        for file in (*folder.glob("tmp_*"), *folder.glob(".tmp-*")):
             file.unlink(missing_ok=True)
 
     def bring(self, revision: str) -> str:
@@ -152,8 +153,8 @@ class Mirrored:
             self._ask("update-ref", "-d", name)
         try:
             self._ask("gc", "--auto", "--quiet")
-        except GitFailed as failure:  # what was asked for is there all the same
-            _LOG.warning("cannot tidy the mirror of %s: %s", self.address.shown, failure.reason)
+        except (GitFailed, TooSlow) as failure:  # what was asked for is there all the same
+            _LOG.warning("cannot tidy the mirror of %s: %s", self.address.shown, failure)
 
     def _has(self, found: str) -> bool:
         """Whether an object is there with all that belongs to it, though not with its history."""

@@ -318,9 +318,10 @@ def test_what_a_killed_git_has_locked_holds_nothing_up(remote: Path, cache: Path
         assert content(remote, revision, cache) == expected
 
 
-def test_what_a_killed_git_had_received_does_not_fill_the_disk(remote: Path, cache: Path) -> None:
+@pytest.mark.parametrize("name", ["tmp_pack_x1Y2z3", ".tmp-4711-pack-1234.pack"], ids=["received", "packed anew"])
+def test_what_a_killed_git_was_writing_does_not_fill_the_disk(remote: Path, cache: Path, name: str) -> None:
     expected = content(remote, "main", cache)
-    left = mirror_in(cache) / "objects/pack/tmp_pack_x1Y2z3"
+    left = mirror_in(cache) / "objects/pack" / name
     left.parent.mkdir(exist_ok=True)
     left.write_bytes(b"PACK")
 
