@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -99,7 +100,7 @@ def received(
     overlays: tuple[str, ...],
 ) -> int:
     """Hand on the updates on standard input; for the hook."""
-    updates = list(read_updates(sys.stdin.read()))
+    updates = list(read_updates(os.fsdecode(sys.stdin.buffer.read())))  # git takes any bytes for a name
     told = ", ".join(update.ref for update in updates)
     click.echo(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} received {told}", err=True)
     if url is not None and secret_file is not None:
@@ -120,7 +121,7 @@ def _followed(repo: Path, revision: str, updates: Sequence[Update]) -> bool:
     """Whether what is followed moved, and is still there."""
     changes = tuple(update.change for update in updates if update.change is not None)
     push = Push((str(repo.resolve()),), changes, _head(repo))
-    return not isinstance(following([str(repo.resolve())], revision).concern(push), Ignored)
+    return bool(changes) and not isinstance(following([str(repo.resolve())], revision).concern(push), Ignored)
 
 
 def _head(repo: Path) -> str:

@@ -164,6 +164,7 @@ def serve_options(function: F) -> F:
     grace = "Time for runs to end before their next write, once the process is to end."
     proxies = "Proxies whose X-Forwarded-For is believed, as addresses or networks joined by commas."
     late = "Overlays run up to so much later than scheduled, each always by the same part of it."
+    certificate = "Serve HTTPS with this certificate (PEM); read again once renewed."
     alias = "Another address or name of the repository that webhooks may use. May be repeated."
     options: tuple[Callable[[F], F], ...] = (
         click.option(
@@ -174,7 +175,7 @@ def serve_options(function: F) -> F:
             help="One line for each thing that happened, for people or for machines.",
         ),
         click.option("--tls-key", type=_FILE, metavar="FILE", help="The key of --tls-cert."),
-        click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
+        click.option("--tls-cert", type=_FILE, metavar="FILE", help=certificate),
         click.option("--forwarded-allow-ips", type=NETWORKS, default="", metavar="LIST", help=proxies),
         click.option("--grace-period", type=Duration(), default=timedelta(seconds=25), show_default="25s", help=grace),
         click.option("--workers", type=click.IntRange(1, 256), default=8, show_default=True, help="Overlays at once."),

@@ -36,7 +36,7 @@ class Hooks:
     """Takes deliveries; in one event loop."""
 
     secrets: Callable[[], Sequence[str]]
-    """Read anew for each delivery, so that a changed file counts at once; none refuses everything.
+    """Read anew for each delivery, so that a changed file counts at once; without any, everything is refused.
 
     Raises OSError or ValueError where the file cannot be read."""
     following: Following
@@ -67,7 +67,8 @@ class Hooks:
         moved = ", ".join(f"{c.kind.value} {c.name!r}{' (forced)' if c.forced else ''}" for c in concern)
         taken = self.pushed()
         self.count(name, "accepted" if taken else "refused")
-        _log(logging.INFO, request, name, "accepted" if taken else "refused as the process is ending", moved)
+        outcome_words = "accepted" if taken else "refused as the process is ending"
+        _log(logging.INFO, request, name, outcome_words, moved or "it does not say what moved")
         return _answer(202 if taken else 503)
 
     async def _receive(self, request: Request, name: str) -> Push | Ignored:
@@ -83,6 +84,8 @@ class Hooks:
             secrets = self.secrets()
         except (OSError, ValueError) as error:
             raise NotTaken(503, f"the secrets cannot be read: {type(error).__name__}") from None
+        if not secrets:  # perhaps its file is just being written: no fault of the forge, which may try again
+            raise NotTaken(503, "there is no secret to hold it against")
         outcome = receive(FORGES[name], Delivery(request.headers, body, self.now()), secrets, self.seen)
         if isinstance(outcome, Refused):
             raise NotTaken(_STATUSES[outcome.why], outcome.why.value)

@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gitops.serve.board.guard import PEER
+from gitops.serve.certificate import Renewable
+from gitops.serve.handshakes import Door
 
 log = logging.getLogger(__name__)
 
 _GOODBYE = 3
 """Seconds that answers under way get when the server ends."""
+_AT_ONCE = 128
+"""Connections that are accepted in one go, before any of them is judged."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Listening:
     port: int
     """0 takes a free one."""
     certificate: Path | None = None
-    """PEM; None for plain HTTP."""
+    """PEM; None for plain HTTP. Read again when it was renewed."""
     key: Path | None = None
     proxies: str = ""
     """Addresses or networks whose `X-Forwarded-For` is believed, joined by commas; empty for none."""
@@ -41,7 +48,8 @@ class Listening:
     drain_seconds: float = 30.0
     """A client that stops reading in the midst of an answer gets so long to go on."""
     connections: int = 500
-    """Beyond that, who has sent an unfinished request for longest makes room, or the newcomer goes."""
+    """Beyond that, who has sent an unfinished request for longest makes room, or the newcomer goes. Half as many
+    more may be in TLS handshakes."""
 
 
 class GuardedProtocol(H11Protocol):
@@ -49,9 +57,13 @@ class GuardedProtocol(H11Protocol):
 
     listening: Listening
     """Set by a subclass for each server, as uvicorn makes the protocols and hands on nothing of ours."""
+    door: Door | None
+    """Where it came in, where TLS is spoken; set likewise."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Make room, and begin to wait."""
+        if self.door is not None:
+            self.door.came_in(transport.get_extra_info("socket").fileno())
         if len(self.connections) >= self.listening.connections:
             self._make_room(transport)
         super().connection_made(transport)
@@ -132,6 +144,25 @@ class PeerNoted:
         await self._app({**scope, PEER: client[0] if client else ""}, receive, send)
 
 
+class OneLength:
+    """Refuses requests that give two lengths, which two servers behind one another may read as different requests.
+
+    RFC 9112, 6.1 and 6.3. What follows such a request on its connection is not read as another one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on the request, or answer 400 and close the connection."""
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            client = scope.get("client")
+            log.warning("HTTP from %s: refused: it gives two lengths", client[0] if client else "unknown")
+            await Response(status_code=400, headers={"Connection": "close"})(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
 class HttpServer:
     """Listens from the moment it is made, answers from `start` on."""
 
@@ -142,15 +173,18 @@ class HttpServer:
             OSError: the address or the port cannot be had, or the certificate cannot be read.
         """
         family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-        self._socket = socket.create_server((listening.host, listening.port), family=family, backlog=1024)
+        listener = socket.create_server((listening.host, listening.port), family=family)
+        door = Door(listener, listening.connections // 2) if listening.certificate else None
+        self._socket = door or listener
         scheme = "https" if listening.certificate else "http"
         host = f"[{listening.host}]" if ":" in listening.host else listening.host
         self.url = f"{scheme}://{host}:{self._socket.getsockname()[1]}"
+        app = OneLength(app)
         if listening.proxies:
             app = ProxyHeadersMiddleware(app, trusted_hosts=listening.proxies)  # type: ignore[arg-type, assignment]
         config = uvicorn.Config(
             PeerNoted(app),
-            http=type("Guarded", (GuardedProtocol,), {"listening": listening}),
+            http=type("Guarded", (GuardedProtocol,), {"listening": listening, "door": door}),
             ws="none",
             lifespan="off",
             loop="asyncio",
@@ -159,8 +193,10 @@ class HttpServer:
             server_header=False,
             proxy_headers=False,  # uvicorn would put that around PeerNoted
             timeout_graceful_shutdown=_GOODBYE,
+            backlog=_AT_ONCE,
             ssl_certfile=listening.certificate,
             ssl_keyfile=listening.key,
+            ssl_context_factory=_context(listening),
             h11_max_incomplete_event_size=64 * 1024,
         )
         try:
@@ -184,6 +220,14 @@ class HttpServer:
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: _Loop(self._listening.head_seconds)) as runner:
             runner.run(self._server.serve(sockets=[self._socket]))
+
+
+def _context(listening: Listening) -> Callable[[uvicorn.Config, Callable[[], ssl.SSLContext]], ssl.SSLContext] | None:
+    """How uvicorn comes to its certificate; None for plain HTTP."""
+    if listening.certificate is None:
+        return None
+    renewable = Renewable(listening.certificate, listening.key)
+    return lambda _, make: renewable.context(make)
 
 
 class _Loop(asyncio.SelectorEventLoop):

@@ -11,8 +11,8 @@ from pathlib import Path
 from gitops.errors import SourceError
 from gitops.source.access import Access
 from gitops.source.address import Address
-from gitops.source.git import environment
-from gitops.source.process import GitFailed, git, run
+from gitops.source.git import ambiguous, environment
+from gitops.source.process import GitFailed, TooSlow, git, run
 
 _LOG = logging.getLogger(__name__)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -50,8 +50,18 @@ class Mirrored:
         return self._says_yes("rev-parse", "--git-dir")
 
     def sound(self) -> bool:
-        """Whether every object that a ref leads to is there and whole."""
-        return self._says_yes("fsck", "--no-dangling", "--no-progress")
+        """Whether every object that a ref leads to is there and whole, and no git that was killed holds it up.
+
+        Only who holds the mirror's lock writes to it, so whatever git has locked in it now stays locked for ever.
+        """
+        left = next(self._path.rglob("*.lock"), None)
+        return left is None and self._says_yes("fsck", "--no-dangling", "--no-progress")
+
+    def sweep(self) -> None:
+        """Remove what was being written when git was killed: git keeps it, and a new try writes it again."""
+        folder = self._path / "objects" / "pack"
+        for file in (*folder.glob("tmp_*"), *folder.glob(".tmp-*")):
+            file.unlink(missing_ok=True)
 
     def bring(self, revision: str) -> str:
         """Bring the mirror up to date for a revision; returns what to read: an object's id, or an expression.
@@ -62,7 +72,6 @@ class Mirrored:
         """
         if not self._path.exists():
             self._ask("init", "--quiet", "--bare", "--initial-branch=main", str(self._path))
-            self._ask("symbolic-ref", "HEAD", _HEAD)
         if _COMMIT.fullmatch(revision):
             return self._commit(revision)
         if not _NAME.fullmatch(revision):
@@ -74,12 +83,19 @@ class Mirrored:
         raise SourceError(self._gone(revision))
 
     def _advertised(self, name: str) -> tuple[str, str] | None:
-        """The full name and the object of what the remote calls so, in the order in which git tries."""
+        """The full name and the object of what the remote calls so; None where it calls nothing so.
+
+        Raises:
+            SourceError: it calls a branch and a tag so.
+        """
         names = _full_names(name)
         listing = self._talk("ls-remote", "--quiet", "--end-of-options", self.address.url, *names)
         entries = (line.partition("\t") for line in listing.splitlines())
         refs = {full: sha for sha, _, full in entries}
-        return next(((full, refs[full]) for full in names if full in refs), None)
+        so_called = [(full, refs[full]) for full in names if full in refs]
+        if len(so_called) > 1:
+            raise SourceError(ambiguous(name, self.address.shown))
+        return so_called[0] if so_called else None
 
     def _named(self, name: str, expected: str) -> str:
         kept = _KEPT + hashlib.sha256(name.encode()).hexdigest()
@@ -117,9 +133,12 @@ class Mirrored:
         """All branches and tags with all of their history."""
         complete = ["--unshallow"] if (self._path / "shallow").exists() else []
         refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
-        if re.match(r"(HEAD|@)(?![\w/-])", revision):
+        from_head = re.match(r"(HEAD|@)(?![\w/-])", revision) is not None
+        if from_head:
             refs.append(f"+HEAD:{_HEAD}")
         self._talk(*_FETCH, *complete, "--prune", "--end-of-options", self.address.url, *refs)
+        if from_head:  # a commit and no ref, as fsck takes a HEAD outside of refs/heads for damage
+            self._ask("update-ref", "--no-deref", "HEAD", _HEAD)
         self._tidy("")
         return revision
 
@@ -134,8 +153,8 @@ class Mirrored:
             self._ask("update-ref", "-d", name)
         try:
             self._ask("gc", "--auto", "--quiet")
-        except GitFailed as failure:  # what was asked for is there all the same
-            _LOG.warning("cannot tidy the mirror of %s: %s", self.address.shown, failure.reason)
+        except (GitFailed, TooSlow) as failure:  # what was asked for is there all the same
+            _LOG.warning("cannot tidy the mirror of %s: %s", self.address.shown, failure)
 
     def _has(self, found: str) -> bool:
         """Whether an object is there with all that belongs to it, though not with its history."""

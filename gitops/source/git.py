@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,11 +16,15 @@ _CONFIG = {
     "core.fsmonitor": "false",
     "core.symlinks": "false",
     "core.quotePath": "false",
+    "core.warnAmbiguousRefs": "true",
     "protocol.ext.allow": "never",
     "submodule.recurse": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
+
+_CERTAIN = re.compile(r"HEAD|@|[0-9a-f]{40}|[0-9a-f]{64}")
+"""What means the same whatever branches and tags are called."""
 
 
 def environment(protocols: str = "none", config: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -79,14 +84,27 @@ def commit_of(repository: git.Repo, revision: str, shown: str) -> str:
         shown: the repository as messages call it.
 
     Raises:
-        SourceError: it stands for no commit of this repository.
+        SourceError: it stands for no commit of this repository, or for a branch and a tag.
     """
     require_revision(revision)
+    asking = ("--verify", "--end-of-options", revision + "^{commit}")
     try:
-        found: str = repository.git.rev_parse("--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        _, found, warnings = repository.git.rev_parse(*asking, with_extended_output=True)
     except git.GitCommandError as error:
         raise SourceError(_unknown(repository, revision, shown)) from error
-    return found.splitlines()[-1]
+    if "is ambiguous" in warnings and not _CERTAIN.fullmatch(revision):
+        raise SourceError(ambiguous(revision, shown))
+    return str(found).splitlines()[-1]
+
+
+def ambiguous(revision: str, shown: str) -> str:
+    """Why a name is refused that is a branch's and a tag's.
+
+    Git takes the tag. Whoever may push tags, though not to a branch that is protected, could put another commit in the
+    place of that branch.
+    """
+    which = "more than one branch or tag is called so: say refs/heads/… or refs/tags/…"
+    return f"revision {revision!r} is ambiguous in {shown}: {which}"
 
 
 def require_revision(revision: str) -> None:

@@ -11,16 +11,17 @@ import hashlib
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from gitops.errors import SourceError
 from gitops.source.access import Access
 from gitops.source.address import address_of
 from gitops.source.fetching import Mirrored
 from gitops.source.git import require_revision
-from gitops.source.process import GitFailed
+from gitops.source.process import GitFailed, TooSlow
 
 _DAMAGED = "shoot-gitops-damaged"
 _LOOK_AGAIN = 0.1
@@ -39,7 +40,8 @@ class Mirror:
 
     def damaged(self) -> None:
         """Have it made anew the next time that it is asked for."""
-        (self.path / _DAMAGED).touch()
+        with suppress(FileNotFoundError):  # it is gone altogether, and so will be made anew
+            (self.path / _DAMAGED).touch()
 
 
 def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
@@ -60,11 +62,11 @@ def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
     address = address_of(url)
     require_revision(revision)
     path = cache / (hashlib.sha256(address.shown.encode()).hexdigest()[:32] + ".git")
-    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(path.with_suffix(".lock"), access.patience.total_seconds(), address.shown):
         mirrored = Mirrored(path, address, access)
         if (path / _DAMAGED).exists() or not mirrored.exists():
             _make_anew(path)
+        mirrored.sweep()
         try:
             try:
                 found = mirrored.bring(revision)
@@ -75,6 +77,9 @@ def mirror_of(url: str, revision: str, cache: Path, access: Access) -> Mirror:
                 found = mirrored.bring(revision)
         except GitFailed as failure:
             raise SourceError(_explained(failure, mirrored, access)) from None
+        except TooSlow as slow:
+            message = f"cannot fetch {address.shown}: {slow}; is the server well? --git-timeout gives it more time"
+            raise SourceError(message) from None
     return Mirror(path, address.shown, found)
 
 
@@ -104,9 +109,18 @@ _HINTS = {
 """By what git or ssh says."""
 
 
+def _lock_file(path: Path) -> TextIO:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return path.open("w")
+    except OSError as error:
+        where = f"cannot keep a mirror in {path.parent}: {error.strerror}"
+        raise SourceError(f"{where}; XDG_CACHE_HOME names the folder for it") from error
+
+
 @contextmanager
 def _locked(path: Path, patience: float, shown: str) -> Iterator[None]:
-    with path.open("w") as lock:
+    with _lock_file(path) as lock:
         until = time.monotonic() + patience
         while True:
             try:

@@ -49,6 +49,10 @@ class GitFailed(Exception):  # noqa: N818 - reads as what it is; never leaves th
         super().__init__(self.reason)
 
 
+class TooSlow(SourceError):  # noqa: N818 - reads as what it is
+    """A program was ended before it had done its work."""
+
+
 def run(command: Sequence[str], *, environment: Mapping[str, str], patience: timedelta, given: bytes = b"") -> Done:
     """Run a program to its end.
 
@@ -59,7 +63,8 @@ def run(command: Sequence[str], *, environment: Mapping[str, str], patience: tim
         given: its standard input.
 
     Raises:
-        SourceError: the program is not installed, or it took too long.
+        SourceError: the program is not installed.
+        TooSlow: it took too long.
     """
     program = found(command[0])
     with (
@@ -76,7 +81,7 @@ def run(command: Sequence[str], *, environment: Mapping[str, str], patience: tim
         try:
             output, errors = process.communicate(given, timeout=patience.total_seconds())
         except subprocess.TimeoutExpired:
-            raise SourceError(f"{command[0]} was ended: it took longer than {patience.total_seconds():g} s") from None
+            raise TooSlow(f"{command[0]} was ended: it took longer than {patience.total_seconds():g} s") from None
         finally:
             if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -88,7 +93,8 @@ def git(arguments: Sequence[str], *, environment: Mapping[str, str], patience: t
 
     Raises:
         GitFailed: it ended with an error.
-        SourceError: it is not installed, or it took too long.
+        SourceError: it is not installed.
+        TooSlow: it took too long.
     """
     done = run(["git", *arguments], environment=environment, patience=patience, given=given)
     if done.code:

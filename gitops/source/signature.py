@@ -58,23 +58,36 @@ def signature_of(kind: Signed, raw: bytes) -> bytes:
     A commit has it in the header `gpgsig`, a tag at its very end, from the last line that begins like one (git's
     `parse_buffer_signed_by_header` and `parse_signature`).
     """
+    return _cut(kind, raw)[1]
+
+
+def signed_by(kind: Signed, raw: bytes) -> bytes:
+    """What the signature of an object vouches for: all the rest of it."""
+    return _cut(kind, raw)[0]
+
+
+def _cut(kind: Signed, raw: bytes) -> tuple[bytes, bytes]:
+    """An object without its signature, and its signature."""
     if kind is Signed.TAG:
-        return _last_part(raw)
-    header, _, _ = raw.partition(b"\n\n")
-    lines: list[bytes] = []
+        return _cut_tag(raw)
+    header, blank, message = raw.partition(b"\n\n")
+    signed: list[bytes] = []
+    signature: list[bytes] = []
     inside = False
     for line in header.split(b"\n"):
         if line.startswith(b"gpgsig"):
             inside = True
-            lines.append(line.partition(b" ")[2])
+            signature.append(line.partition(b" ")[2])
         elif inside and line.startswith(b" "):
-            lines.append(line[1:])
+            signature.append(line[1:])
         else:
             inside = False
-    return b"".join(line + b"\n" for line in lines)
+            signed.append(line)
+    return b"\n".join(signed) + blank + message, b"".join(line + b"\n" for line in signature)
 
 
-def _last_part(raw: bytes) -> bytes:
+def _cut_tag(raw: bytes) -> tuple[bytes, bytes]:
     lines = raw.splitlines(keepends=True)
     begins = [number for number, line in enumerate(lines) if line.startswith(tuple(_MARKS))]
-    return b"".join(lines[begins[-1] :]) if begins else b""
+    end = begins[-1] if begins else len(lines)
+    return b"".join(lines[:end]), b"".join(lines[end:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from gitops.source.process import Done
 from gitops.source.signature import Finding
@@ -11,18 +12,18 @@ _GOOD = re.compile(r'^Good "git" signature for (.+) with \S+ key (SHA256:\S+)$',
 _KEY = re.compile(r"\b(SHA256:[A-Za-z0-9+/]+)")
 
 
-def ssh_finding(verified: tuple[int, str], unrevoked: tuple[int, str], today: Done) -> Finding:
+def ssh_finding(verified: tuple[int, str], unrevoked: tuple[int, str], today: Callable[[str], Done]) -> Finding:
     """Judge a signature.
 
     Args:
         verified: exit code and words of git, which judges by the date that the commit itself claims.
         unrevoked: the same without any revocation list.
-        today: ssh-keygen's answer to who may have signed, by today's date: one principal a line.
+        today: ssh-keygen's answer to whether a principal may sign so for git, by today's date.
     """
     code, words = verified
     good = _GOOD.search(words)
     if code == 0 and good is not None:
-        return _as_of_today(good[1], good[2], today)
+        return _as_of_today(good[1], good[2], today(good[1]))
     key = _KEY.search(unrevoked[1])
     signer = key[1] if key else ""
     by = f"is signed with the ssh key {signer}" if signer else "is signed with an ssh key"
@@ -37,7 +38,7 @@ def ssh_finding(verified: tuple[int, str], unrevoked: tuple[int, str], today: Do
 
 def _as_of_today(principal: str, key: str, today: Done) -> Finding:
     signer = f"{principal} ({key})"
-    if today.code == 0 and principal in today.output.decode(errors="replace").splitlines():
+    if today.code == 0:
         return Finding("", signer=signer)
     return _by_date(f"is signed by {signer}", signer, today.errors)
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from gitops.errors import SourceError, Untrusted
 from gitops.source.git import environment
 from gitops.source.openpgp import Keyring, openpgp_finding
-from gitops.source.process import GitFailed, found, git, run
-from gitops.source.signature import Finding, Form, Signed, form_of, signature_of
+from gitops.source.process import Done, GitFailed, found, git, run
+from gitops.source.signature import Finding, Form, Signed, form_of, signature_of, signed_by
 from gitops.source.ssh_signature import ssh_finding
 
 _LOG = logging.getLogger(__name__)
@@ -125,14 +125,14 @@ class _Judge:
             raise self._refusal(what, finding, "name the tag that was signed")
 
     def require(self, kind: Signed, found_object: str, what: str) -> None:
-        signature = signature_of(kind, self._git("cat-file", kind.value, found_object))
-        form = form_of(signature)
-        finding = self._finding(kind, found_object, form, signature)
+        raw = self._git("cat-file", kind.value, found_object)
+        finding = self._finding(kind, found_object, raw)
         if finding.rule:
             raise self._refusal(what, finding, _ADVICE[finding.rule])
         _LOG.info("%s: %s is signed by %s", self._shown, what, finding.signer)
 
-    def _finding(self, kind: Signed, found_object: str, form: Form, signature: bytes) -> Finding:
+    def _finding(self, kind: Signed, found_object: str, raw: bytes) -> Finding:
+        form = form_of(signature_of(kind, raw))
         if form in _NEVER:
             return _NEVER[form]
         if form is Form.OPENPGP:
@@ -141,17 +141,24 @@ class _Judge:
             return openpgp_finding(self._verified(kind, found_object, self._revoked), self._keyring.fingerprints)
         if self._trust.allowed_signers is None:
             return Finding("unknown-key", "is signed with an ssh key, and no --allowed-signers are given")
-        return self._ssh_finding(kind, found_object, signature)
+        return self._ssh_finding(kind, found_object, raw)
 
-    def _ssh_finding(self, kind: Signed, found_object: str, signature: bytes) -> Finding:
-        """Git takes the commit's own word for when it was made; whoever holds an expired key could write any date."""
-        file = self._folder / "signature"
-        file.write_bytes(signature)
-        asking = ["ssh-keygen", "-Y", "find-principals", "-f", str(self._allowed), "-s", str(file)]
-        today = run(asking, environment=self._variables, patience=_PATIENCE)
+    def _ssh_finding(self, kind: Signed, found_object: str, raw: bytes) -> Finding:
         verified = self._verified(kind, found_object, self._revoked)
         unrevoked = verified if verified[0] == 0 else self._verified(kind, found_object, self._nobody)
-        return ssh_finding(verified, unrevoked, today)
+        return ssh_finding(verified, unrevoked, lambda principal: self._today(kind, raw, principal))
+
+    def _today(self, kind: Signed, raw: bytes, principal: str) -> Done:
+        """Git takes the commit's own word for when it was made; whoever holds an expired key could write any date.
+
+        All else is verified again with today's date: a line of allowed signers that is still valid may be for another
+        purpose than git, and must not stand in for the one that has expired.
+        """
+        file = self._folder / "signature"
+        file.write_bytes(signature_of(kind, raw))
+        asking = ["ssh-keygen", "-Y", "verify", "-n", "git", "-I", principal, "-s", str(file)]
+        asking += ["-f", str(self._allowed), "-r", str(self._revoked)]
+        return run(asking, environment=self._variables, patience=_PATIENCE, given=signed_by(kind, raw))
 
     def _verified(self, kind: Signed, found_object: str, revoked: Path) -> tuple[int, str]:
         settings = {

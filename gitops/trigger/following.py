@@ -61,12 +61,14 @@ class Following:
     """`HEAD`, a branch, a tag, or a commit, as `--revision` names it."""
 
     def concern(self, push: Push) -> tuple[RefChange, ...] | Ignored:
-        """The changes of a push that we follow, or why there are none."""
+        """The changes of a push that we follow, or why there are none; empty where it does not say what moved."""
         names = [repository_name(address) for address in push.repositories]
         if not any(ours.is_same_as(theirs) for ours in self.repositories for theirs in names):
             return Ignored(f"another repository, {str(names[0])!r}: if that is ours too, say so with --hook-repo")
         if _COMMIT.fullmatch(self.revision):
             return Ignored("one commit is followed, and no branch")
+        if not push.changes:
+            return ()
         followed = [change for change in push.changes if self._follows(change, push.default_branch)]
         if not followed:
             return Ignored("another branch")

@@ -48,6 +48,7 @@ class Push:
     repositories: tuple[str, ...]
     """Every address that the forge gives for the one repository; its full name where it gives none."""
     changes: tuple[RefChange, ...]
+    """Empty when the forge does not say what moved."""
     default_branch: str = ""
     """Empty when the forge does not say."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -240,6 +241,45 @@ def test_its_log_does_not_grow_for_ever(server: Server) -> None:
 
     assert len(server.log) < 100_000
     assert (server.path / f"{LOG}.1").stat().st_size == 1024 * 1024 + 1
+
+
+@pytest.mark.parametrize("refs", ["main:feature/x", "main:refs/notes/commits"])
+def test_what_is_not_followed_runs_nothing(server: Server, gitops: Run, refs: str) -> None:
+    assert gitops("hook", "install", str(server.path), "dev", "--revision", "main").returncode == 0
+
+    server.push(refs)
+
+    server.logged("nothing to run: main did not move")
+
+
+def test_a_name_that_is_no_text_does_not_hide_the_others(server: Server, environment: Mapping[str, str]) -> None:
+    """Encodings are strict wherever a language is set, as on most git servers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/hooks/generic"
+        command = [sys.executable, "-m", "gitops", "hook", "received", "--repo", str(server.path), "--url", url]
+        with subprocess.Popen(
+            [*command, "--secret-file", str(server.secret)],
+            env={**environment, "PYTHONIOENCODING": "utf-8:strict"},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            assert process.stdin is not None
+            process.stdin.write(b"%b %b refs/heads/caf\xe9\n" % (b"1" * 40, b"2" * 40))
+            process.stdin.write(b"%b %b refs/heads/main\n" % (b"1" * 40, b"2" * 40))
+            process.stdin.close()
+            bodies = b""
+            for _ in range(2):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.settimeout(60)
+                    while not bodies.endswith(b"}"):
+                        bodies += connection.recv(65536)
+                    connection.sendall(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+                    bodies += b"\n"
+
+    assert b'"refs/heads/caf\\udce9"' in bodies
+    assert b'"refs/heads/main"' in bodies
 
 
 def test_without_a_server_the_run_is_here(

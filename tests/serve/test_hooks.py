@@ -77,6 +77,12 @@ BAD = {
         + (b"10000\r\n" + b"x" * 0x10000 + b"\r\n") * 16,
         413,
     ),
+    "two lengths, and another request in between": (
+        request("/hooks/github", b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", JSON).replace(
+            b"Connection: close", b"Transfer-Encoding: chunked"
+        ),
+        400,
+    ),
     "a chunk that is none": (
         request("/hooks/github", b"zz\r\n", {**JSON, "Transfer-Encoding": "chunked"}).replace(
             b"Content-Length: 4\r\n", b""
@@ -214,14 +220,23 @@ def test_two_hundred_slow_connections_leave_the_server_answering() -> None:
     assert len(server.hooks.seen) == 40
 
 
-def test_bodies_that_are_read_at_once_are_bounded_together() -> None:
+def test_bodies_that_are_read_at_once_are_bounded_together_by_giving_up_the_largest() -> None:
+    """Who sends much and never ends must not keep pushes out."""
     with served() as server:
-        server.hooks.reader = BodyReader(BodyLimits(together=1000))
-        with server.connect() as first:
-            first.sendall(request("/hooks/github", b"x" * 900, {**JSON, "Content-Length": "2000"}))
-            while server.hooks.reader.held < 900:
+        sample = github_push()
+        server.hooks.reader = BodyReader(BodyLimits(together=len(sample.body) + 900))
+        with server.connect() as first, server.connect() as second:
+            for connection in (first, second):
+                connection.sendall(request("/hooks/github", b"x" * 500, {**JSON, "Content-Length": "2000"}))
+            while server.hooks.reader.held < 1000:
                 pass
-            assert server.status(request("/hooks/github", b"x" * 200, JSON)) == 503
+            first.sendall(b"x" * 300)
+            while server.hooks.reader.held < 1300:
+                pass
+            assert server.status(post(sample)) == 202
+            assert status_of(read_all(first)) == 503
+            second.sendall(b"x" * 1500)
+            assert status_of(read_all(second)) == 503
         while server.hooks.reader.held:
             pass
         assert server.status(request("/hooks/github", b"x" * 200, JSON)) == 401
@@ -240,5 +255,7 @@ def test_secrets_are_read_anew_and_a_file_that_is_gone_refuses_everything() -> N
         assert server.status(post(github_push())) == 401
         found.append(("correct horse battery staple",))
         assert server.status(post(github_push())) == 202
+        found.append(())
+        assert server.status(post(github_push())) == 503
         found.clear()
         assert server.status(post(github_push())) == 503

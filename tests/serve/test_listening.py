@@ -6,8 +6,10 @@ import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -19,7 +21,7 @@ from gitops.serve.app import make_app
 from gitops.serve.board import TrustedProxy, guarded
 from gitops.serve.board.guard import PEER
 from gitops.serve.listening import HttpServer, Listening
-from tests.control_plane.certificates import authority, serving
+from tests.control_plane.certificates import Pair, authority, serving
 from tests.serve.listening import read_all, request, status_of
 from tests.waiting import PATIENCE
 
@@ -95,22 +97,82 @@ def test_who_does_not_read_an_answer_is_cut_off() -> None:
         server.stop()
 
 
-def test_a_handshake_that_does_not_end_is_given_up(tmp_path: Path) -> None:
-    issuer = authority("test")
-    ca = tmp_path / "ca.crt"
-    ca.write_text(issuer.certificate_pem)
-    certificate, key = map(Path, serving(issuer).write(tmp_path, "serving"))
-    listening = Listening("127.0.0.1", 0, certificate, key, head_seconds=2)
-    server = HttpServer(make_app(Route("/who", _who)), listening)
-    server.start()
-    address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
-    try:
-        with socket.create_connection(address, timeout=PATIENCE) as silent:
-            assert silent.recv(1) == b""
-        context = ssl.create_default_context(cafile=ca)
-        plain = socket.create_connection(address, timeout=PATIENCE)
+@dataclass
+class Secure:
+    """A server that speaks TLS, its files, and who vouches for it."""
+
+    issuer: Pair
+    folder: Path
+    ca: Path
+    address: tuple[str, int] = ("", 0)
+
+    def write(self) -> bytes:
+        """A new certificate in the place of the one before; returns it."""
+        pair = serving(self.issuer)
+        pair.write(self.folder, "serving")
+        return ssl.PEM_cert_to_DER_cert(pair.certificate_pem)
+
+    def shown(self) -> tuple[int, bytes | None]:
+        """The status of an answer, and the certificate that the server shows."""
+        context = ssl.create_default_context(cafile=self.ca)
+        plain = socket.create_connection(self.address, timeout=PATIENCE)
         with context.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
             connection.sendall(request("/who", b"", {}, method="GET"))
-            assert status_of(read_all(connection)) == 200
+            return status_of(read_all(connection)), connection.getpeercert(binary_form=True)
+
+
+@contextmanager
+def _secure(folder: Path, **limits: Any) -> Iterator[tuple[Secure, bytes]]:
+    """The server, and the certificate with which it begins."""
+    issuer = authority("test")
+    secure = Secure(issuer, folder, folder / "ca.crt")
+    secure.ca.write_text(issuer.certificate_pem)
+    first = secure.write()
+    listening = Listening("127.0.0.1", 0, folder / "serving.crt", folder / "serving.key", **limits)
+    server = HttpServer(make_app(Route("/who", _who)), listening)
+    server.start()
+    secure.address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
+    try:
+        yield secure, first
     finally:
         server.stop()
+
+
+def test_a_handshake_that_does_not_end_is_given_up(tmp_path: Path) -> None:
+    with _secure(tmp_path, head_seconds=2) as (secure, first):
+        with socket.create_connection(secure.address, timeout=PATIENCE) as silent:
+            assert silent.recv(1) == b""
+        assert secure.shown() == (200, first)
+
+
+def test_handshakes_that_do_not_end_make_room_for_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with _secure(tmp_path, head_seconds=600, connections=20) as (secure, first), ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection(secure.address, timeout=PATIENCE)) for _ in range(60)]
+
+        assert secure.shown() == (200, first)
+        assert [connection.recv(1) for connection in silent[:51]] == [b""] * 51
+
+    assert caplog.records == []
+
+
+def test_a_certificate_that_was_renewed_is_shown_at_once_and_one_that_is_broken_never(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with _secure(tmp_path) as (secure, first):
+        assert secure.shown() == (200, first)
+        second = secure.write()
+        assert secure.shown() == (200, second)
+        for breaking in ("certificate of another key", "no certificate", "no file"):
+            if breaking == "certificate of another key":
+                (tmp_path / "serving.crt").write_text(serving(secure.issuer).certificate_pem)
+            elif breaking == "no certificate":
+                (tmp_path / "serving.crt").write_text("")
+            else:
+                (tmp_path / "serving.key").unlink()
+            assert [secure.shown() for _ in range(2)] == [(200, second)] * 2
+        third = secure.write()
+        assert secure.shown() == (200, third)
+
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(said) == 3, "each time once"
+    assert all("serving.crt cannot be used, the one before stays: " in message for message in said)

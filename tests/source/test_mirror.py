@@ -33,7 +33,11 @@ def cache(tmp_path: Path) -> Path:
 
 
 def content(remote: Path, revision: str, cache: Path) -> tuple[str, bytes]:
-    with open_artifact(remote.as_uri(), revision, cache=cache) as artifact:
+    return read(remote.as_uri(), revision, cache)
+
+
+def read(repo: str, revision: str, cache: Path) -> tuple[str, bytes]:
+    with open_artifact(repo, revision, cache=cache) as artifact:
         return artifact.revision, artifact.read("a.yaml")
 
 
@@ -242,16 +246,22 @@ def test_an_abbreviated_id_is_looked_for_in_history(remote: Path, cache: Path) -
     assert content(remote, first[:10], cache) == (first, b"1")
 
 
-def test_a_tag_goes_before_a_branch_of_the_same_name_and_only_while_it_exists(remote: Path, cache: Path) -> None:
-    first = git(remote, "rev-parse", "HEAD")
-    git(remote, "tag", "x")
-    git(remote, "branch", "x")
+@pytest.mark.parametrize("url", [True, False], ids=["url", "folder"])
+def test_a_tag_does_not_take_the_place_of_the_branch_that_is_followed(remote: Path, cache: Path, *, url: bool) -> None:
+    """Whoever may push tags may not be one who may push to that branch."""
+    repo = remote.as_uri() if url else str(remote)
+    git(remote, "tag", "main")
+    git(remote, "update-ref", "refs/heads/HEAD", "main~0")
     second = commit(remote, {"a.yaml": "2"})
-    git(remote, "branch", "--force", "x", second)
-    assert content(remote, "x", cache) == (first, b"1")
-    git(remote, "tag", "--delete", "x")
+    git(remote, "update-ref", f"refs/heads/{second}", "main~0")
 
-    assert content(remote, "x", cache) == (second, b"2")
+    for revision in ("main", "main~0"):
+        with pytest.raises(SourceError, match=f"{revision}' is ambiguous in .*say refs/heads/"):
+            read(repo, revision, cache)
+    for certain in ("refs/heads/main", "heads/main", "refs/heads/main~0", "HEAD", "@", second):
+        assert read(repo, certain, cache) == (second, b"2")
+    git(remote, "tag", "--delete", "main")
+    assert read(repo, "main", cache) == (second, b"2")
 
 
 def test_a_branch_that_was_never_there_is_unknown(remote: Path, cache: Path) -> None:
@@ -290,6 +300,69 @@ def test_a_damaged_mirror_is_made_anew(remote: Path, cache: Path, damage: Callab
     damage(mirror_in(cache))
 
     assert content(remote, "main", cache) == expected
+
+
+@pytest.mark.parametrize("lock", ["shallow.lock", "packed-refs.lock", "HEAD.lock", "refs/mirror/kept/{kept}.lock"])
+def test_what_a_killed_git_has_locked_holds_nothing_up(remote: Path, cache: Path, lock: str) -> None:
+    commit(remote, {"a.yaml": "2"})
+    content(remote, "main", cache)
+    mirror = mirror_in(cache)
+    (kept,) = (mirror / "refs/mirror/kept").iterdir()
+    file = mirror / lock.format(kept=kept.name)
+    git(mirror, "pack-refs", "--all")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    expected = (commit(remote, {"a.yaml": "3"}), b"3")
+
+    for revision in ("main", "HEAD", "HEAD~0", "main~0"):
+        assert content(remote, revision, cache) == expected
+
+
+@pytest.mark.parametrize("name", ["tmp_pack_x1Y2z3", ".tmp-4711-pack-1234.pack"], ids=["received", "packed anew"])
+def test_what_a_killed_git_was_writing_does_not_fill_the_disk(remote: Path, cache: Path, name: str) -> None:
+    expected = content(remote, "main", cache)
+    left = mirror_in(cache) / "objects/pack" / name
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"PACK")
+
+    assert content(remote, "main", cache) == expected
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("revision", ["main", "HEAD~0"])
+def test_a_remote_that_breaks_off_does_not_cost_the_mirror(remote: Path, cache: Path, revision: str) -> None:
+    expected = content(remote, revision, cache)
+    mirror = mirror_in(cache)
+    mark = mirror / "it is the same one"
+    mark.touch()
+    broken = commit(remote, {"b.yaml": "x" * 100})
+    blob = git(remote, "rev-parse", f"{broken}:b.yaml")
+    (remote / ".git/objects" / blob[:2] / blob[2:]).unlink()
+
+    with pytest.raises(SourceError, match="cannot fetch"):
+        content(remote, revision, cache)
+
+    assert mark.exists()
+    assert content(remote, expected[0], cache) == expected
+
+
+def test_a_place_where_no_mirror_can_be_kept_is_an_error_that_names_it(remote: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(SourceError, match=r"cannot keep a mirror in .*/file/cache: Not a directory; XDG_CACHE_HOME"):
+        content(remote, "main", tmp_path / "file" / "cache")
+
+
+def test_a_mirror_that_is_taken_away_while_it_is_read_is_an_error_and_there_the_next_time(
+    remote: Path, cache: Path
+) -> None:
+    commit(remote, {"a.yaml": "2", "b.yaml": "3"})
+    with open_artifact(remote.as_uri(), "main", cache=cache) as artifact:
+        shutil.rmtree(mirror_in(cache))
+        with pytest.raises(SourceError, match="made anew when this is run again"):
+            artifact.read("a.yaml")
+
+    assert content(remote, "main", cache)[1] == b"2"
 
 
 def test_content_that_is_damaged_is_an_error_and_right_the_next_time(remote: Path, cache: Path) -> None:

@@ -189,6 +189,14 @@ def expired_ssh_key_and_a_commit_that_claims_to_be_older(bench: Bench) -> Trust:
     return bench.signers(bench.ssh.allowed(options='valid-before="20200101"'))
 
 
+def ssh_key_that_has_expired_for_git_and_not_for_files(bench: Bench) -> Trust:
+    trust = expired_ssh_key_and_a_commit_that_claims_to_be_older(bench)
+    for_git = bench.ssh.allowed(options='namespaces="git",valid-before="20200101"')
+    assert trust.allowed_signers is not None
+    trust.allowed_signers.write_text(for_git + bench.ssh.allowed(options='namespaces="file"'))
+    return trust
+
+
 def ssh_key_that_is_not_valid_yet(bench: Bench) -> Trust:
     bench.repository.commit(bench.ssh.settings())
     return bench.signers(bench.ssh.allowed(options='valid-after="29990101"'))
@@ -319,6 +327,7 @@ REFUSED: list[tuple[Case, str]] = [
     (ssh_key_for_files_only, "wrong-namespace"),
     (expired_ssh_key, "expired-key"),
     (expired_ssh_key_and_a_commit_that_claims_to_be_older, "expired-key"),
+    (ssh_key_that_has_expired_for_git_and_not_for_files, "expired-key"),
     (ssh_key_that_is_not_valid_yet, "not-yet-valid-key"),
     (ssh_key_that_is_not_valid_yet_and_a_commit_from_the_future, "not-yet-valid-key"),
     (revoked_ssh_key, "revoked-key"),

@@ -129,6 +129,13 @@ def test_any_branch_may_be_head_where_the_forge_does_not_say_which_is() -> None:
     assert following(["x"], "HEAD").concern(Push(("x",), (change,))) == (change,)
 
 
+@pytest.mark.parametrize("revision", ["HEAD", "main", "v1"])
+def test_where_the_forge_does_not_say_what_moved_it_may_be_what_is_followed(revision: str) -> None:
+    assert following(["x"], revision).concern(Push(("x",), (), "main")) == ()
+    assert isinstance(following(["y"], revision).concern(Push(("x",), (), "main")), Ignored)
+    assert isinstance(following(["x"], "a" * 40).concern(Push(("x",), (), "main")), Ignored)
+
+
 def test_a_commit_never_moves() -> None:
     assert isinstance(following(["x"], "a" * 40).concern(Push(("x",), (MAIN,))), Ignored)
 

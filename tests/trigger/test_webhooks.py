@@ -211,6 +211,16 @@ def test_one_valid_signature_of_several_will_do() -> None:
     assert isinstance(outcome_of("gitlab", sample.delivery(headers=headers)), Push)
 
 
+@pytest.mark.parametrize("line", ["whsec_", "whsec_?", "whsec_é", "whsec_YWJj=YWJj", "é"])
+def test_a_line_that_is_no_key_stands_in_the_way_of_no_other(line: str) -> None:
+    sample = SAMPLES["gitlab, signing token"]
+
+    for secrets in ((line, SIGNING), (SIGNING, line)):
+        assert isinstance(receive(FORGES["gitlab"], sample.delivery(), secrets, ReplayWindow()), Push)
+    empty = replace(sample, secret=SIGNING[:6])
+    assert receive(FORGES["gitlab"], empty.delivery(), (line,), ReplayWindow()) == Refused(Refusal.SIGNATURE)
+
+
 MALFORMED = {
     "no JSON": b"{",
     "a list": b"[]",
@@ -270,8 +280,17 @@ def test_an_event_that_is_no_push_is_refused(sample: Sample, header: str, event:
         (Sample("gitea", {"ref": "main", "ref_type": "branch"}), {"X-Gitea-Event": "delete"}),
         (github_push("refs/pull/7/head"), {}),
         (generic_push("refs/notes/commits"), {}),
+        (bitbucket_data_center_push(data_center_change("refs/notes/commits")), {}),
     ],
-    ids=["github ping", "bitbucket ping", "gitlab system hook", "gitea delete", "pull request ref", "notes"],
+    ids=[
+        "github ping",
+        "bitbucket ping",
+        "gitlab system hook",
+        "gitea delete",
+        "pull request ref",
+        "notes",
+        "bitbucket notes",
+    ],
 )
 def test_what_is_genuine_and_no_push_is_accepted_and_ignored(sample: Sample, event: dict[str, str]) -> None:
     given = replace(sample, headers={**sample.headers, **event})
@@ -343,6 +362,16 @@ def test_one_push_may_move_several_refs(sample: Sample) -> None:
 
     assert isinstance(push, Push)
     assert [(change.name, change.deleted) for change in push.changes] == [("old", True), ("main", False), ("v1", False)]
+
+
+@pytest.mark.parametrize("sample", [bitbucket_cloud_push(), bitbucket_data_center_push()], ids=["cloud", "data center"])
+def test_a_push_that_does_not_say_what_moved_is_a_push(sample: Sample) -> None:
+    document = {**sample.document, "changes": [], "push": {"changes": []}}
+
+    push = outcome_of("bitbucket", replace(sample, document=document).delivery())
+
+    assert isinstance(push, Push)
+    assert push.changes == ()
 
 
 def test_without_addresses_a_repository_is_known_by_its_name() -> None:

@@ -1,7 +1,8 @@
 """Bitbucket, Cloud and Data Center: `X-Hub-Signature` is `sha256=` and the hexadecimal HMAC-SHA256 of the raw body.
 
 support.atlassian.com "Manage webhooks" and "Event payloads" (Cloud), confluence.atlassian.com "Event payload" (Data
-Center). The two write different bodies, told apart by `X-Event-Key`. One push may move several refs.
+Center). The two write different bodies, told apart by `X-Event-Key`. One push may move several refs, and may name none:
+Data Center does so for pull requests that were merged elsewhere (its RepositoryRefsChangedEvent.getRefChanges).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gitops.manifest import get
 from gitops.trigger.push import Delivery, Ignored, Outcome, Push, RefChange, RefKind, Refusal, Refused, ref_change
 from gitops.trigger.webhook.fields import addresses, items, text, true
 from gitops.trigger.webhook.signatures import hex_holds
@@ -33,13 +35,17 @@ def read(delivery: Delivery, document: Mapping[str, Any]) -> Outcome:
         case "diagnostics:ping":
             return Ignored("the event diagnostics:ping")
         case "repo:push":
-            repositories, changes = _cloud_addresses(document), tuple(_cloud_changes(document))
+            repositories, listed = _cloud_addresses(document), get(document, "push", "changes")
+            changes = tuple(_cloud_changes(document))
         case "repo:refs_changed":
-            repositories, changes = _data_center_addresses(document), tuple(_data_center_changes(document))
+            repositories, listed = _data_center_addresses(document), get(document, "changes")
+            changes = tuple(_data_center_changes(document))
         case _:
             return Refused(Refusal.EVENT)
-    if not (repositories and changes):
+    if not (repositories and isinstance(listed, list)):
         return Refused(Refusal.MALFORMED)
+    if listed and not changes:
+        return Ignored("neither branch nor tag") if any(map(_ref, listed)) else Refused(Refusal.MALFORMED)
     return Push(repositories, changes, text(document, "repository", "mainbranch", "name"))
 
 
@@ -70,7 +76,11 @@ def _data_center_addresses(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _data_center_changes(document: Mapping[str, Any]) -> Iterator[RefChange]:
     for change in items(document, "changes"):
-        ref = text(change, "ref", "id") or text(change, "refId")
-        found = ref_change(ref, text(change, "fromHash"), text(change, "toHash"))
+        found = ref_change(_ref(change), text(change, "fromHash"), text(change, "toHash"))
         if found is not None:
             yield found
+
+
+def _ref(change: object) -> str:
+    """Of Data Center."""
+    return text(change, "ref", "id") or text(change, "refId")

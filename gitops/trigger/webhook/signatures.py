@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -49,8 +48,8 @@ def _standard_key(secret: str) -> bytes | None:
     if not secret.startswith(_WHSEC):
         return secret.encode()
     try:
-        return base64.b64decode(secret.removeprefix(_WHSEC), validate=True)
-    except binascii.Error:
+        return base64.b64decode(secret.removeprefix(_WHSEC), validate=True) or None  # anybody has no key at all
+    except ValueError:  # no base64, or not even ASCII
         return None
 
 
