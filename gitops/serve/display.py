@@ -44,8 +44,13 @@ class Display:
         """
         return Observers(self.last, self.board, self.metrics, _Notices(self.board, chosen, now))
 
+    def unread(self, error: Exception) -> None:
+        """The repository could not be read, so that whatever is shown may be old; until `found`."""
+        self.board.unread(error)
+
     def found(self, overlays: Sequence[str], next_at: Callable[[str], datetime | None]) -> None:
         """The repository has these overlays now, and the schedule runs them then; forget all others."""
+        self.board.unread(None)
         self.last.keep_only(overlays)
         self.board.keep(overlays)
         self.metrics.keep(overlays)
@@ -61,15 +66,17 @@ class Display:
         self.metrics.queued(overlay, int(trigger is not None))
         self.board.queued(overlay, () if trigger is None else (trigger.word,))
 
-    def not_begun(self, overlay: str, revision: str, error: GitopsError) -> None:
+    def not_begun(self, overlay: str, revision: str, trigger: Trigger, error: GitopsError) -> None:
         """Why no run could begin, which observers of runs do not hear of.
 
         Args:
             overlay: whose run.
             revision: the commit; empty where not even that is known.
+            trigger: what asked for it.
             error: the reason.
         """
         self.last.failed_with(overlay, error)
+        self.metrics.not_begun(overlay, trigger.word)
         self.board.failed_before(overlay, revision, error)
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import time
 from collections import Counter as Counts
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import version
 from typing import Final
 
@@ -199,7 +200,8 @@ class Metrics(Observer):
         if record.result.writes and not known.wrote:
             self._wrote(run, known)
         self._writes.labels(run.overlay).inc(record.result.writes)
-        self._count(run, outcome.value, record.finished.timestamp(), (record.finished - run.started).total_seconds())
+        self._count(run.overlay, run.trigger, outcome.value, record.finished.timestamp())
+        self._took(run, record.finished)
         if outcome is RunOutcome.CONVERGED:
             self._last_success.labels(run.overlay).set(record.finished.timestamp())
             self._in_sync.labels(run.overlay).set(1)
@@ -217,7 +219,14 @@ class Metrics(Observer):
                 known.waves = known.progress.moment.waves()
             known.run = ""
         now = self._clock.now()
-        self._count(run, ERROR, now.timestamp(), (now - run.started).total_seconds())
+        self._count(run.overlay, run.trigger, ERROR, now.timestamp())
+        self._took(run, now)
+
+    def not_begun(self, overlay: str, trigger: str) -> None:
+        """Something kept a run from beginning, such as a commit that cannot be composed; it took no time."""
+        with self._lock:
+            self._overlays.setdefault(overlay, _Overlay())
+        self._count(overlay, trigger, ERROR, self._clock.now().timestamp())
 
     def webhook(self, forge: str, outcome: str) -> None:
         """A delivery came.
@@ -262,11 +271,12 @@ class Metrics(Observer):
         known.wrote = True
         self._first_write.labels(run.overlay).observe(self._monotonic() - known.begun)
 
-    def _count(self, run: Run, outcome: str, finished: float, took: float) -> None:
-        trigger = run.trigger if run.trigger in _TRIGGERS else "other"
-        self._runs.labels(run.overlay, trigger, outcome).inc()
-        self._duration.labels(run.overlay).observe(max(took, 0))
-        self._last_run.labels(run.overlay).set(finished)
+    def _count(self, overlay: str, trigger: str, outcome: str, finished: float) -> None:
+        self._runs.labels(overlay, trigger if trigger in _TRIGGERS else "other", outcome).inc()
+        self._last_run.labels(overlay).set(finished)
+
+    def _took(self, run: Run, finished: datetime) -> None:
+        self._duration.labels(run.overlay).observe(max((finished - run.started).total_seconds(), 0))
 
     def _told(self) -> Mapping[str, tuple[bool, tuple[WaveState, ...]]]:
         """By overlay, whether a run is under way, and where its waves are."""

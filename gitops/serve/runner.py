@@ -14,7 +14,7 @@ from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
 from gitops.errors import GitopsError, InvalidInput, SourceError
-from gitops.observer import Observer, Observers
+from gitops.observer import Observer, Observers, Run
 from gitops.pipeline import reconcile
 from gitops.record.record import Record
 from gitops.rollout.rollout import RunOutcome
@@ -66,6 +66,7 @@ class Runner:
                 overlays, head = overlay_names(commit), commit.revision
         except Exception as error:  # noqa: BLE001 - whatever it is, the next look may fare better
             self.health.repository(error)
+            self.display.unread(error)
             wait = self.dispatch.look_failed(work, self.clock.now())
             _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
             return True
@@ -83,10 +84,12 @@ class Runner:
         if due is None:
             return False
         work, interrupt = due
+        attempt = _Attempt()
         try:
-            record = self._reconcile(work, interrupt)
+            record = self._reconcile(work, interrupt, attempt)
         except Exception as error:  # noqa: BLE001 - whatever it is, the process goes on
             self._note_failure(work, error)
+            self._tell_failure(work, error, attempt)
             return True
         if record.result.outcome is RunOutcome.FAILED:
             self._again_later(work, record.result.message)
@@ -94,9 +97,9 @@ class Runner:
             self.dispatch.run_ended(work)
         return True
 
-    def _reconcile(self, work: Work, interrupt: Interrupt) -> Record:
+    def _reconcile(self, work: Work, interrupt: Interrupt, attempt: _Attempt) -> Record:
         """One run, with everything read afresh."""
-        head, desired = self._composed(work)
+        head, desired = self._composed(work, attempt)
         clock = InterruptibleClock(self.clock, interrupt, self.health.beat)
         pace = Pace(self.poll, self.deadline, stopping=interrupt.reason, overtaken=lambda: self._overtaken(head))
         with self.world(desired, clock) as opened, self.display.counted(opened) as world:
@@ -104,25 +107,26 @@ class Runner:
             if chosen.hold is not None:
                 log.warning("%s", chosen.hold, extra={"overlay": work.key, "revision": chosen.desired.revision})
             shown = self.display.observer(chosen, world.clock.now)
+            attempt.told = Observers(self.health, shown, self.observers)
             return reconcile(
                 world,
                 chosen.desired,
                 trigger=work.trigger.word,
                 pace=pace,
-                observer=Observers(self.health, shown, self.observers),
+                observer=Observers(attempt, attempt.told),
                 control=chosen.control,
             )
 
-    def _composed(self, work: Work) -> tuple[str, Desired]:
+    def _composed(self, work: Work, attempt: _Attempt) -> tuple[str, Desired]:
         """The commit that git holds now, and what it declares."""
         with self.commit() as commit:
+            attempt.revision = commit.revision
             self.health.repository(None)
             self.dispatch.found_head(work, commit.revision)
             self.display.reads(work.key, commit.revision, commit.headline)
             try:
                 return commit.revision, compose_whole(commit, work.key, self.clock.now())
             except InvalidInput as error:
-                self.display.not_begun(work.key, commit.revision, error)
                 if self.not_composed is not None:
                     self.not_composed(work.key, commit.revision, error, work.trigger.word)
                 raise
@@ -145,10 +149,50 @@ class Runner:
         wait = self.dispatch.run_failed(work, self.clock.now())
         _log_failure(f"{work.key} failed, next try in {wait.total_seconds():.0f} s", error, overlay=work.key)
 
+    def _tell_failure(self, work: Work, error: Exception, attempt: _Attempt) -> None:
+        """Whoever watches hears of it too, unless the run itself has told them; the text of a bug is for the log."""
+        known = error if isinstance(error, GitopsError) else GitopsError(f"{type(error).__name__}: a bug; see the log")
+        if attempt.run is None:
+            self.display.not_begun(work.key, attempt.revision, work.trigger, known)
+        elif not attempt.over:
+            attempt.told.failed(attempt.run, known)
+
     def _again_later(self, work: Work, message: str) -> None:
         wait = self.dispatch.run_failed(work, self.clock.now())
         fields = {"overlay": work.key}
         log.error("%s failed, next try in %.0f s: %s", work.key, wait.total_seconds(), message, extra=fields)
+
+
+class _Attempt(Observer):
+    """How far one try at a run came.
+
+    Attributes:
+        revision: the commit; empty while even that is not known.
+        run: what observers were told has begun; None before.
+        told: those observers.
+        over: whether they were told of its end.
+    """
+
+    def __init__(self) -> None:
+        self.revision = ""
+        self.run: Run | None = None
+        self.told: Observer = Observer()
+        self.over = False
+
+    def began(self, run: Run, desired: Desired) -> None:
+        """It is under way."""
+        del desired
+        self.run = run
+
+    def ended(self, run: Run, record: Record) -> None:
+        """It came to its end."""
+        del run, record
+        self.over = True
+
+    def failed(self, run: Run, error: GitopsError) -> None:
+        """It could not go on."""
+        del run, error
+        self.over = True
 
 
 def _log_failure(what: str, error: Exception, **fields: str) -> None:

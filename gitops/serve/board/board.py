@@ -29,7 +29,7 @@ from gitops.report.explaining import explain_begun, explain_left, explain_planne
 from gitops.rollout.rollout import Rollout, WaveOutcome
 from gitops.rollout.track import Track
 from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
-from gitops.serve.board.views import Commit, OverlayView, PlanNow, RunNow, Trouble
+from gitops.serve.board.views import Commit, OverlayView, PlanNow, RepositoryView, RunNow, Trouble
 from gitops.serve.progress import SOAKING, UNDER_WAY, Progress, ShootState, WaveState
 
 HISTORY = 50
@@ -91,6 +91,7 @@ class Board(Observer):
         self._version = 0
         self._departed = 0
         """The version at which an overlay was forgotten last."""
+        self._repository = RepositoryView(0)
         self._closed = threading.Event()
 
     # What runs tell.
@@ -163,11 +164,7 @@ class Board(Observer):
                 entry.progress = None
                 self._show(entry, run=None, waves=tuple(map(_at_rest, shown.waves)), garden=shown.garden)
         with self._lock:
-            before = entry.view.trouble
-            trouble = Trouble(message, run.revision, now, now, 1)
-            if before is not None and before.message == message:
-                trouble = replace(before, revision=run.revision, last=now, times=before.times + 1)
-            self._show(entry, trouble=trouble)
+            self._show(entry, trouble=_once_more(entry.view.trouble, message, run.revision, now))
 
     # What the process tells.
 
@@ -195,6 +192,18 @@ class Board(Observer):
             error: in words for people, without secrets.
         """
         self.failed(Run("", overlay, revision, "", self.clock.now()), GitopsError(str(error)))
+
+    def unread(self, error: Exception | None) -> None:
+        """The repository could not be read, so that nothing newer can be shown; None once it was."""
+        now = self.clock.now()
+        with self._lock:
+            before = self._repository.trouble
+            if error is None and before is None:
+                return
+            self._version += 1
+            text = "" if error is None else str(error) if isinstance(error, GitopsError) else type(error).__name__
+            trouble = None if error is None else _once_more(before, text[:MESSAGE], "", now)
+            self._repository = RepositoryView(self._version, trouble)
 
     def committed(self, overlay: str, revision: str, subject: str, author: str = "") -> None:
         """Say what people call a revision."""
@@ -248,10 +257,16 @@ class Board(Observer):
     def shown_version(self, overlay: str | None = None) -> int:
         """The version of what a page would show now, which may be a moment behind `version`."""
         with self._lock:
+            everywhere = self._repository.version
             if overlay is None:
-                return max((self._departed, *(view.version for view in self.fleet())))
+                return max((self._departed, everywhere, *(view.version for view in self.fleet())))
             entry = self._entries.get(overlay)
-            return 0 if entry is None else self._view(entry).version
+            return 0 if entry is None else max(self._view(entry).version, everywhere)
+
+    @property
+    def repository(self) -> RepositoryView:
+        """How it fares with the repository."""
+        return self._repository
 
     def overlay(self, name: str) -> OverlayView | None:
         """One overlay; None where nothing was ever heard of it."""
@@ -352,6 +367,13 @@ def _with_news(
     keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
     brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
     return (brief, *history)[:HISTORY]
+
+
+def _once_more(before: Trouble | None, message: str, revision: str, now: datetime) -> Trouble:
+    """The same trouble as before, or another."""
+    if before is not None and before.message == message:
+        return replace(before, revision=revision, last=now, times=before.times + 1)
+    return Trouble(message, revision, now, now, 1)
 
 
 def _not_started(wave: WavePlan) -> WaveState:

@@ -94,8 +94,8 @@ class _Pages:
     def fleet(self, request: Request) -> Response:
         """Every overlay, wave by wave."""
         version = self._board.shown_version()  # before the views, so that a page is never older than it says
-        views = self._board.fleet()
-        return self._page(request, "fleet.html", views=views, version=version, events=_urls(request).events())
+        shown = {"views": self._board.fleet(), "repository": self._board.repository}
+        return self._page(request, "fleet.html", version=version, events=_urls(request).events(), **shown)
 
     def overlay(self, request: Request) -> Response:
         """An overlay's waves and shoots."""
@@ -196,7 +196,10 @@ class _Pages:
 
     def _overlay_page(self, request: Request, view: OverlayView, template: str, **values: Any) -> Response:
         events = _urls(request).events(view.name)
-        return self._page(request, template, view=view, version=view.version, events=events, **values)
+        repository = self._board.repository
+        version = max(view.version, repository.version)
+        shown = {"view": view, "version": version, "repository": repository, "events": events}
+        return self._page(request, template, **shown, **values)
 
     def _page(self, request: Request, template: str, **values: Any) -> HTMLResponse:
         now = self._board.clock.now()

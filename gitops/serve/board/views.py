@@ -60,7 +60,7 @@ class LastRun:
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why the last runs could not go on."""
+    """Why the last runs, or the last looks into the repository, could not go on."""
 
     message: str
     revision: str
@@ -68,6 +68,16 @@ class Trouble:
     """When the first of them failed in this way."""
     last: datetime
     times: int
+
+
+@dataclass(frozen=True)
+class RepositoryView:
+    """How it fares with the repository, which all pages tell."""
+
+    version: int
+    """When that changed, by the board's count."""
+    trouble: Trouble | None = None
+    """Why it could not be read at the last try; None where it could. It is of no revision."""
 
 
 @dataclass(frozen=True)

@@ -268,6 +268,27 @@ def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:
     assert view.trouble.message == "overlays/dev/overlay.yaml:3: no such key"
 
 
+@pytest.mark.parametrize("path", ["/", "/overlays/dev", "/overlays/dev/plan"])
+def test_every_page_says_that_nothing_newer_is_known_while_the_repository_cannot_be_read(path: str) -> None:
+    board = a_board()
+    Fleet("dev", {"all": 1}).rollout(board)
+    app = Starlette(routes=routes(board, Everybody()))
+    versions = [board.shown_version("dev")]
+
+    for _ in range(2):
+        board.unread(GitopsError("git.example does not answer"))
+    versions.append(board.shown_version("dev"))
+    page = ask(app, path).text
+    board.unread(None)
+    versions.append(board.shown_version("dev"))
+
+    assert "git.example does not answer" in page
+    assert "2 tries failed" in page
+    assert f'data-version="{versions[1]}"' in page
+    assert "git.example" not in ask(app, path).text
+    assert versions == sorted(set(versions))
+
+
 def test_what_the_process_says_is_shown() -> None:
     board = a_board()
     board.scheduled("dev", NOON + timedelta(minutes=12))
