@@ -15,8 +15,9 @@ from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
-from gitops.report.control import Controlled, control_lines, controlled
+from gitops.report.control import Controlled, controlled
 from gitops.rollout.rollout import RunOutcome
+from gitops.rollout.step import ShootOutcome
 from gitops.serve.board.board import Board
 from gitops.serve.last import LastRuns
 from gitops.serve.metrics import Metrics
@@ -102,6 +103,7 @@ class _Notices(Observer):
         self._board = board
         self._chosen = chosen
         self._now = now
+        self._planned: Controlled | None = None
 
     def remembered(self, run: Run, before: object) -> None:
         """What holds whatever the plan turns out to be."""
@@ -112,15 +114,21 @@ class _Notices(Observer):
         """What its shoots wait for."""
         del run
         plan, chosen = planned.plan, self._chosen
-        self._tell(controlled(plan, digest(plan), outlook, chosen.control, chosen.hold, self._now()))
+        self._planned = controlled(plan, digest(plan), outlook, chosen.control, chosen.hold, self._now())
+        self._tell(self._planned)
 
     def ended(self, run: Run, record: Record) -> None:
-        """Nothing waits where everything is done."""
-        if record.result.outcome is RunOutcome.CONVERGED:
+        """Nothing waits where everything is done; where something was, the plan is another one now."""
+        result = record.result
+        if result.outcome is RunOutcome.CONVERGED:
             self._tell(self._standing(run))
+        elif result.writes and self._planned is not None:
+            shoots = (shoot for wave in result.waves for shoot in wave.shoots)
+            done = {shoot.shoot for shoot in shoots if shoot.outcome is ShootOutcome.CONVERGED}
+            self._tell(self._planned.after_writes(done))
 
     def _standing(self, run: Run) -> Controlled:
         return Controlled(run.overlay, "", self._chosen.control.suspension, self._chosen.hold, {})
 
     def _tell(self, what: Controlled) -> None:
-        self._board.notices(what.overlay, tuple(control_lines(what)))
+        self._board.asked(what)

@@ -120,7 +120,8 @@ def shoot_state(track: Track) -> ShootState:
     """A shoot of the present wave."""
     if track.phase is Phase.SETTLED:
         return ShootState(track.target, track.outcome.value, track.writes, track.message)
-    if not track.started:
-        return ShootState(track.target, ShootOutcome.NOT_STARTED.value, track.writes, "")
+    if not track.started:  # once its wave has soaked, it is looked at once more: till then it is what it was
+        before = track.outcome is not ShootOutcome.NOT_STARTED
+        return ShootState(track.target, track.outcome.value, track.writes, track.message if before else "")
     message = f"writing {track.writing}" if track.phase is Phase.BUSY and track.writing else track.message
     return ShootState(track.target, UNDER_WAY, track.writes, message)

@@ -155,6 +155,27 @@ def test_a_bug_in_the_midst_of_a_run_leaves_nobody_believing_that_it_goes_on(liv
     assert living.told.outcomes["GitopsError"] == view.trouble.times
 
 
+def test_the_dashboard_tells_nobody_to_approve_a_plan_that_a_run_has_made_another(living: Living) -> None:
+    living.fleet.repository.overlay["spec"]["waves"][-1]["approval"] = "Required"
+    living.fleet.repository.commit()
+    living.live(minutes=30)
+    assert record(living)["outcome"] == "Waiting"
+    assert record(living)["writes"] > 0
+
+    def approval() -> str:
+        view = living.board.overlay("dev")
+        assert view is not None
+        return next(notice for notice in view.notices if "approve" in notice)
+
+    assert record(living)["digest"] not in approval()
+    assert "with the digest that `gitops plan dev` shows" in approval()
+
+    living.pushed()
+    living.live(minutes=30)
+    assert record(living)["writes"] == 0
+    assert f"`gitops approve dev --digest {record(living)['digest']}`" in approval()
+
+
 def test_a_newer_commit_overtakes_a_run_that_waits(living: Living) -> None:
     """A shoot is silent, and the run would wait for it for hours; what is pushed meanwhile takes it out of the wave."""
     fleet, repository = living.fleet, living.fleet.repository

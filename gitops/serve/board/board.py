@@ -24,6 +24,7 @@ from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record, outcomes, record_document
 from gitops.record.store import Stored
+from gitops.report.control import Controlled
 from gitops.report.explain import Explanation
 from gitops.report.explaining import explain_begun, explain_left, explain_planned
 from gitops.rollout.rollout import Rollout, WaveOutcome
@@ -222,10 +223,10 @@ class Board(Observer):
         with self._lock:
             self._show(self._entry(overlay), queued=tuple(triggers))
 
-    def notices(self, overlay: str, notices: tuple[str, ...]) -> None:
-        """What people have asked of this overlay's rollout, one sentence each."""
+    def asked(self, control: Controlled) -> None:
+        """What people have asked of an overlay's rollout, and what its shoots wait for."""
         with self._lock:
-            self._show(self._entry(overlay), notices=notices)
+            self._show(self._entry(control.overlay), control=control)
 
     def keep(self, overlays: Collection[str]) -> None:
         """Forget every other overlay: git declares it no longer."""
@@ -281,6 +282,11 @@ class Board(Observer):
 
     def explanation(self, overlay: str, shoot: Target) -> Explanation | None:
         """Why a shoot is where it is; None where nobody has looked since this process began."""
+        found = self._explained(overlay, shoot)
+        view = self.overlay(overlay)
+        return None if found is None or view is None else replace(found, control=view.control)
+
+    def _explained(self, overlay: str, shoot: Target) -> Explanation | None:
         with self._lock:
             entry = self._entries.get(overlay)
             if entry is None:

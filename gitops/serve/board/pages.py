@@ -26,7 +26,7 @@ from gitops.serve.board.cpu_map import cpu_maps
 from gitops.serve.board.events import Streams
 from gitops.serve.board.guard import Guard
 from gitops.serve.board.listing import listing, read_query
-from gitops.serve.board.rendering import Urls, asset, render, sign_of, when
+from gitops.serve.board.rendering import Urls, asset, prose, render, sign_of, when
 from gitops.serve.board.views import OverlayView, PlanNow
 from gitops.serve.progress import STATES
 
@@ -209,6 +209,7 @@ class _Pages:
             "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
             "viewer": viewer,
             "when": lambda time: when(time, now),
+            "prose": lambda text: prose(text, now),
             "sign_of": sign_of,
             "now": now,
         }
@@ -235,11 +236,14 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
     """What the template needs of an explanation."""
     placement = explanation.placement
     found = placement.verification if placement is not None else None
+    control = explanation.control
+    held = control.held.get(explanation.shoot) if control is not None and control.suspension is None else None
     preflight = preflight_document(explanation.overlay, explanation.wanted, [explanation.preflight])["shoots"][0]
     return {
         "standing": explanation.status.standing.value,
         "message": explanation.status.message,
-        "next": next_action(explanation.status, explanation.control).removesuffix(f": {explanation.status.message}"),
+        "next": next_action(explanation.status, control).removesuffix(f": {explanation.status.message}"),
+        "goes_on": held.until if held is not None else None,
         "command": command(explanation),
         "gates": explanation.gates,
         "changes": shown_changes(explanation.changes, explanation.shoot),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ _IN_A_BAR = (
 )
 _WRONG = (ShootOutcome.FAILED.value, ShootOutcome.QUARANTINED.value)
 _WORST = 5
+_IN_PROSE = re.compile(r"`(?P<code>[^`]+)`|(?P<time>\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,31 @@ def when(time: datetime | str | None, now: datetime) -> Markup:
     known = moment(time) if isinstance(time, str) else time
     if known is None:
         return Markup("unknown")
-    text = timestamp(known)
-    absolute = known.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return Markup('<time datetime="{}"><span>{}</span> <small>{}</small></time>').format(
-        text, distance(known, now), absolute
+        timestamp(known), distance(known, now), _absolute(known)
     )
+
+
+def prose(text: str, now: datetime) -> Markup:
+    """Sentences: every line its own, commands in backticks as code, and times as distances from now as well."""
+    return Markup("<br>").join(_prose(line, now) for line in text.splitlines())
+
+
+def _prose(line: str, now: datetime) -> Markup:
+    said, end = Markup(), 0
+    for found in _IN_PROSE.finditer(line):
+        said += printable(line[end : found.start()])
+        end = found.end()
+        known = moment(found["time"])
+        if found["code"]:
+            said += Markup("<code>{}</code>").format(printable(found["code"]))
+        elif known is not None:
+            said += Markup('<time datetime="{}">{}</time> ({})').format(
+                found["time"], _absolute(known), distance(known, now)
+            )
+        else:
+            said += printable(found[0])
+    return said + printable(line[end:])
 
 
 def distance(time: datetime, now: datetime) -> str:
@@ -229,6 +251,10 @@ def _about(seconds: float) -> str:
     if seconds < 48 * 3600:
         return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
     return f"{int(seconds // 86400)} days"
+
+
+def _absolute(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _quoted(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from gitops.desired.overlay import Unit, Wave
+from gitops.desired.overlay import ApprovalRule, Unit, Wave
 from gitops.plan.document import GARDEN_WAVE
 from gitops.report.words import counted, duration_text
 from gitops.rollout.registrations_run import RegistrationsResult
@@ -73,7 +73,9 @@ def rules_text(wave: Wave) -> str:
     amount = f"{at_once.amount}%" if at_once.unit is Unit.PERCENT else str(at_once.amount)
     failures = f"{counted(wave.max_failures, 'failure')} allowed" if wave.max_failures else "no failure allowed"
     soak = f", soaks {duration_text(wave.soak)}" if wave.soak else ""
-    return f"{amount} at once, {failures}{soak}"
+    windows = f", in a window: {' or '.join(map(str, wave.windows))}" if wave.windows else ""
+    approval = ", with an approval" if wave.approval is ApprovalRule.REQUIRED else ""
+    return f"{amount} at once, {failures}{soak}{approval}{windows}"
 
 
 def moment(text: Any) -> datetime | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from gitops.errors import Violation
 from gitops.manifest import Target
 from gitops.plan.changes import Plan, ShootPlan
+from gitops.report.control import Controlled, control_lines
 from gitops.report.explain import Explanation
 from gitops.report.grouping import Group, groups, is_quiet
 from gitops.serve.progress import STATES, UNDER_WAY, ShootState, WaveState
@@ -156,8 +157,8 @@ class OverlayView:
     """When the schedule starts the next run; None where nothing is scheduled."""
     queued: tuple[str, ...] = ()
     """What asked for a run that has not begun."""
-    notices: tuple[str, ...] = ()
-    """What people have asked of this overlay's rollout: suspended, held, waiting for an approval."""
+    control: Controlled | None = None
+    """What people have asked of this overlay's rollout, and what shoots wait for; None while nobody has looked."""
 
     @property
     def state(self) -> str:
@@ -167,6 +168,16 @@ class OverlayView:
         if self.trouble is not None:
             return TROUBLE
         return self.last.outcome if self.last is not None else NEVER
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """A sentence for each thing that is asked, or waited for: suspended, held, waiting for an approval."""
+        return tuple(control_lines(self.control)) if self.control is not None else ()
+
+    @property
+    def standing_notices(self) -> tuple[str, ...]:
+        """Those that hold for every shoot, whatever it waits for itself."""
+        return tuple(control_lines(replace(self.control, held={}))) if self.control is not None else ()
 
     @cached_property
     def counts(self) -> Mapping[str, int]:

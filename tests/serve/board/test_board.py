@@ -26,7 +26,7 @@ from tests.report.rollouts import NOON, operation
 from tests.report.test_garden_wave import record as garden_record
 from tests.serve.asking import ask
 from tests.serve.board.demo import pinned_outlook
-from tests.serve.fleets import Fleet, StoppedClock
+from tests.serve.fleets import Fleet, StoppedClock, suspended
 
 FAILED = operation("Failed", description="no machines left")
 
@@ -96,6 +96,8 @@ def test_a_wave_that_soaks_says_until_when() -> None:
     soaking = [wave for view in seen for wave in view.waves if wave.state == SOAKING]
     assert {wave.name for wave in soaking} == {"canary"}
     assert all(wave.soaking_until is not None and wave.soaking_until > NOON for wave in soaking)
+    canary = [view.shoots["garden-local/canary"][1] for view in seen]
+    assert not [state for state in canary if state.writes and state.state == "NotStarted"], "it is looked at once more"
 
 
 def test_a_view_never_changes() -> None:
@@ -104,7 +106,7 @@ def test_a_view_never_changes() -> None:
     with fleet.under_way(board, 5):
         before = shown(board)
         kept = states(before)
-        board.notices("dev", ("suspended",))
+        board.asked(suspended("dev"))
 
     assert states(before) == kept
     assert before.notices == ()
@@ -293,13 +295,13 @@ def test_what_the_process_says_is_shown() -> None:
     board = a_board()
     board.scheduled("dev", NOON + timedelta(minutes=12))
     board.queued("dev", ("push", "schedule"))
-    board.notices("dev", ("Suspended by Ada.",))
+    board.asked(suspended("dev"))
     board.committed("dev", REVISION, "Grow it", "Ada")
     Fleet("dev", {"all": 1}).rollout(board)
 
     page = ask(Starlette(routes=routes(board, Everybody())), "/").text
 
-    for text in ("in 12 min", "asked for by push, schedule", "Suspended by Ada.", "Grow it", "by Ada"):
+    for text in ("in 12 min", "asked for by push, schedule", "Suspended by ada since", "Grow it", "by Ada"):
         assert text in page
     board.scheduled("dev", None)
     board.queued("dev", ())

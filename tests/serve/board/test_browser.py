@@ -14,7 +14,7 @@ from gitops.serve.board import Board, Everybody, Streams, TokenFile, TrustedProx
 from gitops.serve.board.events import Pace
 from tests.serve.board.browser import CHROMIUM, NARROW, PATIENCE, WIDE, chromium, served, window
 from tests.serve.board.demo import EVIL, SUBJECT, demo_board
-from tests.serve.fleets import Fleet
+from tests.serve.fleets import Fleet, suspended
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
@@ -82,7 +82,7 @@ def test_a_page_is_sound_in_every_look(browser: Browser, address: str, tmp_path:
 def test_so_is_the_page_of_what_went_wrong(
     browser: Browser, address: str, board: Board, path: str, status: int, look: str
 ) -> None:
-    board.notices("late", ())
+    board.committed("late", "", "")
     scheme, width = LOOKS[look]
     with window(browser, scheme=scheme, width=width) as seen:
         answer = seen.page.goto(f"{address}{path}")
@@ -255,11 +255,11 @@ def test_a_lost_connection_is_said_and_made_up_for(browser: Browser, address: st
         expect(page.locator("#link-text")).to_have_text("live")
         page.context.set_offline(True)
         page.evaluate("dispatchEvent(new Event('pagehide'))")
-        board.notices("lab", ("Suspended by Ada",))
+        board.asked(suspended("lab"))
         page.context.set_offline(False)
         page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
 
-        expect(page.locator("#head")).to_contain_text("Suspended by Ada")
+        expect(page.locator("#head")).to_contain_text("Suspended by ada since")
         expect(page.locator("#link-text")).to_have_text("live")
 
 
