@@ -45,6 +45,11 @@ class Controlled:
             return approve_command(self.overlay, self.digest) if self.digest else f"gitops plan {self.overlay}"
         return ""
 
+    @property
+    def waits_for_somebody(self) -> bool:
+        """Whether anything goes on only once somebody has typed something."""
+        return self.suspension is not None or any(self.command(target) for target in self.held)
+
     def after_writes(self, done: Container[Target]) -> Controlled:
         """The same once a run has written something: its plan's digest is of no use to anybody who approves.
 

@@ -243,6 +243,7 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
         "standing": explanation.status.standing.value,
         "message": explanation.status.message,
         "next": next_action(explanation.status, control).removesuffix(f": {explanation.status.message}"),
+        "waits": held is not None,
         "goes_on": held.until if held is not None else None,
         "command": command(explanation),
         "gates": explanation.gates,

@@ -212,6 +212,20 @@ def together(views: Sequence[OverlayView]) -> Mapping[str, int]:
     return {state: found[state] for state in STATES if found[state]}
 
 
+def needy(views: Sequence[OverlayView]) -> tuple[tuple[str, str], ...]:
+    """Overlays that will not come to a good end by themselves, each with the state that says why."""
+    return tuple((view.name, state) for view in views if (state := _need(view)))
+
+
+def _need(view: OverlayView) -> str:
+    """What is wrong, `Waiting` where a person is waited for, or nothing."""
+    if sign_of(view.state).tone == "bad":
+        return view.state
+    wrong = next((state for state in _WRONG if view.counts.get(state)), "")
+    waits = ShootOutcome.WAITING.value if view.control is not None and view.control.waits_for_somebody else ""
+    return wrong or waits
+
+
 def worst(view: OverlayView) -> tuple[Row, ...]:
     """The first shoots of which something is wrong."""
     rows = listing(view, Query()).rows[:_WORST] if any(view.counts.get(state) for state in _WRONG) else ()
@@ -234,7 +248,13 @@ def _environment() -> Environment:
         finalize=_harmless,
     )
     environment.filters |= {"revision": short_revision, "digest": short_digest, "counted": counted, "sign": sign_of}
-    environment.globals |= {"took": took, "segments": segments, "together": together, "worst": worst}
+    environment.globals |= {
+        "took": took,
+        "segments": segments,
+        "together": together,
+        "worst": worst,
+        "needy": needy,
+    }
     return environment
 
 

@@ -272,7 +272,18 @@ def test_a_wave_says_what_it_waits_for_before_it_begins() -> None:
 
 def test_a_shoot_that_waits_says_for_what_until_when_and_what_to_type() -> None:
     page = get("/overlays/dev/shoots/garden-prod/s-01").text
+    assert "nothing: waits for approval" in page
     assert f"<code>gitops approve dev --digest {digest(example_plan())}</code>" in page
+
+
+def test_the_fleet_leads_to_overlays_that_need_somebody() -> None:
+    page = get("/").text
+    nav = re.search(r'<nav class="chips".*?</nav>', page, re.DOTALL)
+    assert nav is not None
+
+    words = re.findall(r'#overlay-(\w+)".*?<span class="faint">(.*?)<', nav[0])
+
+    assert words == [("dev", "waiting"), ("lab", "could not run"), ("staging", "stopped")]
 
 
 NASTY = (
