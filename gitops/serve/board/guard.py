@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 
@@ -15,6 +16,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gitops.serve.board.access import Asked, Granted, ViewAccess
+
+log = logging.getLogger(__name__)
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -66,6 +69,9 @@ class Guard:
             scope.setdefault("state", {})["viewer"] = found.viewer
             await self._app(scope, receive, send_guarded)
             return
+        if "authorization" in asked.headers:  # without, a browser only asks how to sign in
+            source = (scope.get("client") or ("unknown",))[0]
+            log.warning("dashboard: refused a sign-in from %s", source)
         response = self._refusal(Request(scope), found.status)
         for challenge in found.challenges:
             response.headers.append("WWW-Authenticate", challenge)
