@@ -27,6 +27,7 @@ from gitops.record.store import Stored
 from gitops.report.control import Controlled
 from gitops.report.explain import Explanation
 from gitops.report.explaining import explain_begun, explain_left, explain_planned
+from gitops.report.standing import Standing
 from gitops.rollout.rollout import Rollout, WaveOutcome
 from gitops.rollout.track import Track
 from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
@@ -39,6 +40,7 @@ CONTAINERS = 50_000
 """Containers of one overlay whose place is remembered; of shoots beyond that `gitops verify` tells."""
 MESSAGE = 4_000
 """Characters of an error that are kept."""
+_SETTLED = frozenset({Standing.CURRENT, Standing.FAILED})
 _A_MOMENT = 0.3
 """Seconds for which one view of a run serves all."""
 
@@ -284,7 +286,12 @@ class Board(Observer):
         """Why a shoot is where it is; None where nobody has looked since this process began."""
         found = self._explained(overlay, shoot)
         view = self.overlay(overlay)
-        return None if found is None or view is None else replace(found, control=view.control)
+        if found is None or view is None:
+            return None
+        control = view.control
+        if control is not None and found.status.standing in _SETTLED:  # whatever it waited for when the plan was drawn
+            control = replace(control, held={})
+        return replace(found, control=control)
 
     def _explained(self, overlay: str, shoot: Target) -> Explanation | None:
         with self._lock:

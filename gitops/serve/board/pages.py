@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gitops.gardener.shoot_record import timestamp
 from gitops.manifest import Target
 from gitops.report.explain import Explanation, command
 from gitops.report.plan_text import cost_lines
@@ -232,20 +233,25 @@ def _left_out(view: OverlayView, target: Target) -> bool:
     return target in view.labels
 
 
+def _next(explanation: Explanation) -> str:
+    """What the next run does; what the page says already of why is not said again."""
+    return next_action(explanation.status, explanation.control).removesuffix(f": {explanation.status.message}")
+
+
 def _explained(explanation: Explanation) -> dict[str, Any]:
     """What the template needs of an explanation."""
     placement = explanation.placement
     found = placement.verification if placement is not None else None
     control = explanation.control
     held = control.held.get(explanation.shoot) if control is not None and control.suspension is None else None
+    until = held.until if held is not None else None
     preflight = preflight_document(explanation.overlay, explanation.wanted, [explanation.preflight])["shoots"][0]
     return {
         "standing": explanation.status.standing.value,
         "message": explanation.status.message,
-        "next": next_action(explanation.status, control).removesuffix(f": {explanation.status.message}"),
+        "next": _next(explanation) if until is None else f"by itself, with the first run after {timestamp(until)}",
         "waits": held is not None,
-        "goes_on": held.until if held is not None else None,
-        "command": command(explanation),
+        "command": command(explanation) if until is None else "",
         "gates": explanation.gates,
         "changes": shown_changes(explanation.changes, explanation.shoot),
         "unchanged": sum(not change.fields and change.action.value == "unchanged" for change in explanation.changes),

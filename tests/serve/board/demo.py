@@ -84,7 +84,7 @@ def _planned(board: Board) -> None:
     plan = example_plan()
     desired = _declaring(plan)
     shoots = {
-        target: Observed(live_shoot(shoot, SUCCEEDED), NOON, Unobserved("the shoot is hibernated"))
+        target: Observed(live_shoot(shoot, SUCCEEDED, "evaluation"), NOON, Unobserved("the shoot is hibernated"))
         for target, shoot in desired.shoots.items()
     }
     run = Run("plan", "dev", REVISION, "schedule", NOON)

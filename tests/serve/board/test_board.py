@@ -14,7 +14,9 @@ from gitops.plan.changes import Action
 from gitops.plan.planning import make_plan
 from gitops.record.record import record_document
 from gitops.record.store import Stored
+from gitops.report.control import Controlled
 from gitops.report.standing import Standing
+from gitops.rollout.admission import Held, HeldBy
 from gitops.rollout.rollout import Rollout
 from gitops.rollout.step import ShootOutcome
 from gitops.serve.board import Board, Everybody, routes
@@ -258,6 +260,20 @@ def test_a_suspended_run_says_so_and_leaves_shoots_where_they_are() -> None:
     assert (view.waves, view.known, view.history) == (before.waves, before.known, before.history)
     assert view.last is not None
     assert (view.run, view.state, view.last.message) == (None, "Waiting", "the overlay is suspended by ada")
+
+
+def test_what_a_shoot_waited_for_is_over_once_it_has_converged() -> None:
+    board = a_board()
+    fleet = Fleet("dev", {"all": 1})
+    fleet.rollout(board)
+    held = {"garden-local/all": Held(HeldBy.WINDOW, "waits", NOON)}
+    board.asked(Controlled("dev", "", None, None, held))
+
+    explained = board.explanation("dev", next(iter(fleet.desired.shoots)))
+
+    assert explained is not None
+    assert explained.control is not None
+    assert explained.control.held == {}
 
 
 def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:

@@ -36,7 +36,7 @@ from tests.report.plans import PLANS, TEXTS, example_plan
 from tests.report.rollouts import NOON, overlay_of
 from tests.serve.asking import ask
 from tests.serve.board.demo import demo_board
-from tests.serve.fleets import Fleet, StoppedClock
+from tests.serve.fleets import Fleet, StoppedClock, suspended
 
 BOARD = demo_board()
 APP = Starlette(routes=routes(BOARD, Everybody()))
@@ -274,6 +274,23 @@ def test_a_shoot_that_waits_says_for_what_until_when_and_what_to_type() -> None:
     page = get("/overlays/dev/shoots/garden-prod/s-01").text
     assert "nothing: waits for approval" in page
     assert f"<code>gitops approve dev --digest {digest(example_plan())}</code>" in page
+
+    page = get("/overlays/dev/shoots/garden-local/local").text
+    assert "by itself, with the first run after <time" in page
+    assert "(in 6 h 56 min)" in page
+    assert "By hand" not in page, "there is nothing to type"
+
+
+def test_that_an_overlay_is_suspended_is_said_once() -> None:
+    board = Board(StoppedClock())
+    board.asked(suspended("dev"))
+    Fleet("dev", {"all": 1}).suspended(board, "the overlay is suspended by ada")
+    board.scheduled("dev", NOON - timedelta(minutes=1))
+
+    page = ask(Starlette(routes=routes(board, Everybody())), "/").text
+
+    assert page.casefold().count("suspended") == 1
+    assert "Next by schedule" not in page, "it was due a minute ago"
 
 
 def test_the_fleet_leads_to_overlays_that_need_somebody() -> None:
