@@ -39,6 +39,10 @@ _SHORTEST = 16
 """Characters of a token: shorter ones can be guessed."""
 _PROXIED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers that no browser sends."""
+_BY_A_PROXY = (
+    "Only this machine is shown the dashboard, and this request came through a proxy: say who may look, with one of "
+    "the --dashboard-… options of gitops serve."
+)
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _REMEMBERED = 256
 """Passwords that were right, remembered by a keyed hash, so that a page with ten requests hashes once."""
@@ -68,6 +72,8 @@ class Denied:
     status: int
     challenges: tuple[str, ...] = ()
     """For `WWW-Authenticate`."""
+    why: str = ""
+    """For people, where the status alone would mislead them."""
 
 
 class ViewAccess(Protocol):
@@ -97,7 +103,7 @@ class ThisMachine:
     def __call__(self, asked: Asked) -> Granted | Denied:
         """Whether the browser meant us, and not a name that was made to point to us, nor a proxy."""
         if any(header in asked.headers for header in _PROXIED):
-            return Denied(403)
+            return Denied(403, why=_BY_A_PROXY)
         host = asked.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         return Granted("") if name.lower() in _LOCAL else Denied(421)

@@ -291,7 +291,10 @@ def test_who_may_not_look_learns_not_even_which_overlays_there_are(token_file: P
 
 @pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Real-IP"])
 def test_a_proxy_on_this_machine_does_not_open_it_to_the_world(header: str) -> None:
-    assert ask(app(ThisMachine()), "/", headers={"Host": "localhost:8080", header: "203.0.113.7"}).status_code == 403
+    answer = ask(app(ThisMachine()), "/", headers={"Host": "localhost:8080", header: "203.0.113.7"})
+
+    assert answer.status_code == 403
+    assert "with one of the --dashboard-… options" in answer.text
 
 
 @pytest.mark.parametrize("proxies", [[], ["everywhere"], ["10.0.0.1/8"]])
