@@ -16,6 +16,7 @@ from typing import Any
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.errors import GitopsError
+from gitops.kube.cluster import Cluster
 from gitops.manifest import Target, get
 from gitops.observer import Observer, Run
 from gitops.plan.changes import WavePlan
@@ -123,6 +124,15 @@ class Board(Observer):
             entry.outlook, entry.progress, entry.containers = outlook, Progress(), 0
             waves = entry.view.waves or tuple(map(_not_started, planned.plan.waves))
             self._show(entry, run=replace(now, planned=True), plan=plan, known={}, waves=waves)
+
+    def waiting(self, run: Run, holder: str) -> None:
+        """Another run, which may be dead, holds the lease."""
+        self._waits_for(run, holder)
+
+    def held(self, run: Run, garden: Cluster) -> None:
+        """It waits no longer."""
+        del garden
+        self._waits_for(run, "")
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Note where it is."""
@@ -307,6 +317,12 @@ class Board(Observer):
         if track is None or not track.started:
             return explain_planned(plan, outlook, last)
         return explain_begun(plan, outlook.desired, track)
+
+    def _waits_for(self, run: Run, holder: str) -> None:
+        with self._lock:
+            entry = self._entry(run.overlay)
+            if (now := entry.run(run)) is not None and now.waits_for != holder:
+                self._show(entry, run=replace(now, waits_for=holder))
 
     def _entry(self, name: str) -> _Entry:
         with self._lock:

@@ -41,6 +41,8 @@ class RunNow:
     started: datetime
     planned: bool = False
     """Whether it knows what it would do."""
+    waits_for: str = ""
+    """Who holds the overlay's lease, without which it writes nothing; empty where it waits for nobody."""
     ending: str = ""
     """Why it is about to end; empty while it goes on."""
 

@@ -8,7 +8,10 @@ from datetime import timedelta
 import pytest
 from starlette.applications import Starlette
 
-from gitops.errors import GitopsError
+from gitops.errors import GitopsError, Unreachable
+from gitops.kube.cluster import Cluster
+from gitops.kube.transport import Request, Response
+from gitops.manifest import GARDEN
 from gitops.observer import Run
 from gitops.plan.changes import Action
 from gitops.plan.planning import make_plan
@@ -274,6 +277,29 @@ def test_what_a_shoot_waited_for_is_over_once_it_has_converged() -> None:
     assert explained is not None
     assert explained.control is not None
     assert explained.control.held == {}
+
+
+def nowhere() -> Cluster:
+    def silent(request: Request) -> Response:
+        del request
+        raise Unreachable("nobody is asked")
+
+    return Cluster(silent, target=GARDEN)
+
+
+def test_a_run_that_waits_for_the_lease_says_who_holds_it_until_it_has_it() -> None:
+    board = a_board()
+    fleet = Fleet("dev", {"all": 1})
+    fleet.plan(board)
+    app = Starlette(routes=routes(board, Everybody()))
+
+    board.waiting(fleet.run, "cron-1 <i>")
+    waiting = ask(app, "/").text
+    board.held(fleet.run, nowhere())
+    going = ask(app, "/").text
+
+    assert "waiting for another run to give up the lease: cron-1 &lt;i&gt;" in waiting
+    assert "lease" not in going
 
 
 def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:

@@ -287,6 +287,9 @@ def test_rows_that_change_places_are_the_same_rows(browser: Browser, address: st
         assert page.locator("#shoots tbody tr").count() == 3
         assert page.evaluate("window.row === document.querySelector('#shoots tbody tr')")
         expect(link).to_be_focused()
+        followed = page.locator("main").inner_html()
+        page.reload()
+        assert page.locator("main").inner_html() == followed
 
 
 def test_only_what_changed_is_said_aloud(browser: Browser, address: str, board: Board) -> None:
