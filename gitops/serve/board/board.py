@@ -19,28 +19,32 @@ from gitops.errors import GitopsError
 from gitops.kube.cluster import Cluster
 from gitops.manifest import Target, get
 from gitops.observer import Observer, Run
-from gitops.plan.changes import WavePlan
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
-from gitops.record.record import Record, outcomes, record_document
+from gitops.record.record import Record, record_document
 from gitops.record.store import Stored
 from gitops.report.control import Controlled
 from gitops.report.explain import Explanation
 from gitops.report.explaining import explain_begun, explain_left, explain_planned
 from gitops.report.standing import Standing
-from gitops.rollout.rollout import Rollout, WaveOutcome
+from gitops.rollout.rollout import Rollout
 from gitops.rollout.track import Track
-from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
-from gitops.serve.board.views import Commit, OverlayView, PlanNow, RepositoryView, RunNow, Trouble
-from gitops.serve.progress import SOAKING, UNDER_WAY, Progress, ShootState, WaveState
+from gitops.serve.board.stored import (
+    HISTORY,
+    MESSAGE,
+    garden_now,
+    garden_of,
+    last_run,
+    rules_text,
+    waves_of,
+    with_news,
+)
+from gitops.serve.board.views import Commit, OverlayView, PlanNow, RepositoryView, RunNow, once_more
+from gitops.serve.progress import Progress, wave_not_started
 
-HISTORY = 50
-"""Runs remembered in brief, and commits."""
 CONTAINERS = 50_000
 """Containers of one overlay whose place is remembered; of shoots beyond that `gitops verify` tells."""
-MESSAGE = 4_000
-"""Characters of an error that are kept."""
 _SETTLED = frozenset({Standing.CURRENT, Standing.FAILED})
 _A_MOMENT = 0.3
 """Seconds for which one view of a run serves all."""
@@ -122,7 +126,7 @@ class Board(Observer):
             if (now := entry.run(run)) is None:
                 return
             entry.outlook, entry.progress, entry.containers = outlook, Progress(), 0
-            waves = entry.view.waves or tuple(map(_not_started, planned.plan.waves))
+            waves = entry.view.waves or tuple(map(wave_not_started, planned.plan.waves))
             self._show(entry, run=replace(now, planned=True), plan=plan, known={}, waves=waves)
 
     def waiting(self, run: Run, holder: str) -> None:
@@ -163,7 +167,7 @@ class Board(Observer):
                 last=last_run(document),
                 waves=waves_of(document),
                 garden=garden_of(document),
-                history=_with_news(entry.view.history, document, before),
+                history=with_news(entry.view.history, document, before),
             )
 
     def failed(self, run: Run, error: GitopsError) -> None:
@@ -175,9 +179,9 @@ class Board(Observer):
             with self._lock:
                 shown = self._view(entry)  # a rollout that was broken off stays as far as it came
                 entry.progress = None
-                self._show(entry, run=None, waves=tuple(map(_at_rest, shown.waves)), garden=shown.garden)
+                self._show(entry, run=None, waves=tuple(wave.at_rest() for wave in shown.waves), garden=shown.garden)
         with self._lock:
-            self._show(entry, trouble=_once_more(entry.view.trouble, message, run.revision, now))
+            self._show(entry, trouble=once_more(entry.view.trouble, message, run.revision, now))
 
     # What the process tells.
 
@@ -215,7 +219,7 @@ class Board(Observer):
                 return
             self._version += 1
             text = "" if error is None else str(error) if isinstance(error, GitopsError) else type(error).__name__
-            trouble = None if error is None else _once_more(before, text[:MESSAGE], "", now)
+            trouble = None if error is None else once_more(before, text[:MESSAGE], "", now)
             self._repository = RepositoryView(self._version, trouble)
 
     def committed(self, overlay: str, revision: str, subject: str, author: str = "") -> None:
@@ -385,37 +389,6 @@ class Board(Observer):
             return explanation
         why = "this overlay has more containers than the dashboard remembers; `gitops verify` shows them"
         return replace(explanation, placement=replace(placement, verification=None, unobserved=why, topologies={}))
-
-
-def _with_news(
-    history: tuple[Mapping[str, Any], ...], document: dict[str, Any], before: Mapping[str, Any] | None
-) -> tuple[Mapping[str, Any], ...]:
-    """The history with a run that tells anything new, as the garden's record keeps it."""
-    if before is not None and not document["writes"] and outcomes(document) == outcomes(dict(before)):
-        return history
-    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
-    brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
-    return (brief, *history)[:HISTORY]
-
-
-def _once_more(before: Trouble | None, message: str, revision: str, now: datetime) -> Trouble:
-    """The same trouble as before, or another."""
-    if before is not None and before.message == message:
-        return replace(before, revision=revision, last=now, times=before.times + 1)
-    return Trouble(message, revision, now, now, 1)
-
-
-def _not_started(wave: WavePlan) -> WaveState:
-    state = WaveOutcome.NOT_STARTED.value
-    return WaveState(wave.name, state, tuple(ShootState(shoot.shoot, state, 0, "") for shoot in wave.shoots))
-
-
-def _at_rest(wave: WaveState) -> WaveState:
-    """A wave that nobody works on any more."""
-    waiting = WaveOutcome.WAITING.value
-    shoots = (replace(shoot, state=waiting) if shoot.state == UNDER_WAY else shoot for shoot in wave.shoots)
-    state = waiting if wave.state in {UNDER_WAY, SOAKING} else wave.state
-    return replace(wave, state=state, shoots=tuple(shoots), soaking_until=None)
 
 
 def _labels(shoot: Mapping[str, Any]) -> Mapping[str, str]:

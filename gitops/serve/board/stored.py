@@ -8,11 +8,17 @@ from typing import Any
 
 from gitops.desired.overlay import ApprovalRule, Unit, Wave
 from gitops.plan.document import GARDEN_WAVE
+from gitops.record.record import outcomes
 from gitops.report.words import counted, duration_text
 from gitops.rollout.registrations_run import RegistrationsResult
 from gitops.rollout.rollout import garden_wave_outcome
 from gitops.serve.board.views import GardenWave, LastRun, Seed
 from gitops.serve.progress import ShootState, WaveState
+
+HISTORY = 50
+"""Runs remembered in brief, and commits."""
+MESSAGE = 4_000
+"""Characters of an error that are kept."""
 
 
 def last_run(document: Mapping[str, Any]) -> LastRun:
@@ -65,6 +71,17 @@ def garden_now(result: RegistrationsResult | None) -> GardenWave | None:
         return None
     seeds = tuple(Seed(s.extension, s.seed, s.verdict.status.value, s.verdict.message) for s in result.seeds)
     return GardenWave(garden_wave_outcome(result).value, result.message, result.writes, seeds)
+
+
+def with_news(
+    history: tuple[Mapping[str, Any], ...], document: Mapping[str, Any], before: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any], ...]:
+    """The history with a run that tells anything new, as the garden's record keeps it."""
+    if before is not None and not document["writes"] and outcomes(dict(document)) == outcomes(dict(before)):
+        return history
+    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
+    brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
+    return (brief, *history)[:HISTORY]
 
 
 def rules_text(wave: Wave) -> str:

@@ -73,6 +73,13 @@ class Trouble:
     times: int
 
 
+def once_more(before: Trouble | None, message: str, revision: str, now: datetime) -> Trouble:
+    """The same trouble as before, or another."""
+    if before is not None and before.message == message:
+        return replace(before, revision=revision, last=now, times=before.times + 1)
+    return Trouble(message, revision, now, now, 1)
+
+
 @dataclass(frozen=True)
 class RepositoryView:
     """How it fares with the repository, which all pages tell."""

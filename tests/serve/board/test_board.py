@@ -23,7 +23,7 @@ from gitops.rollout.admission import Held, HeldBy
 from gitops.rollout.rollout import Rollout
 from gitops.rollout.step import ShootOutcome
 from gitops.serve.board import Board, Everybody, routes
-from gitops.serve.board import board as board_module
+from gitops.serve.board.stored import HISTORY
 from gitops.serve.board.views import NEVER, TROUBLE, OverlayView
 from gitops.serve.progress import SOAKING, UNDER_WAY
 from tests.report.plans import REVISION
@@ -193,14 +193,14 @@ def test_runs_that_tell_nothing_new_are_not_history() -> None:
 
 def test_history_is_bounded() -> None:
     board = a_board()
-    for _ in range(board_module.HISTORY + 5):
+    for _ in range(HISTORY + 5):
         Fleet("dev", {"all": 1}).rollout(board)
-    for number in range(board_module.HISTORY + 5):
+    for number in range(HISTORY + 5):
         board.committed("dev", f"{number:040}", "x" * 10_000)
 
     view = shown(board)
-    assert len(view.history) == board_module.HISTORY
-    assert len(view.commits) == board_module.HISTORY
+    assert len(view.history) == HISTORY
+    assert len(view.commits) == HISTORY
     assert max(len(commit.subject) for commit in view.commits.values()) == 500
 
 
