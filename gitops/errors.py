@@ -170,3 +170,10 @@ class Throttled(ApiError):  # noqa: N818
 
 class Unreachable(ApiError):  # noqa: N818
     """No answer that could be used: connection refused, TLS failure, timeout, or a 5xx."""
+
+
+def told(error: Exception) -> GitopsError:
+    """What others are told of an error that a run or a look met; the text of a bug is for the log."""
+    if isinstance(error, GitopsError):
+        return error
+    return GitopsError(f"{type(error).__name__}: this is a bug, and its traceback is in the log")

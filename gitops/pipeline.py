@@ -13,7 +13,7 @@ from gitops.control.control import Control
 from gitops.control.store import load_control
 from gitops.control.watch import Watch
 from gitops.desired.compose import Desired
-from gitops.errors import GitopsError, Refused
+from gitops.errors import GitopsError, Refused, told
 from gitops.lease.lease import Lease
 from gitops.live.garden import check_identity
 from gitops.look import plan
@@ -72,11 +72,8 @@ def reconcile(
                 record = _run(setting, desired, control)
             except _NotBegun as why:
                 record = _not_begun(setting, desired, str(why))
-    except GitopsError as error:
-        observer.failed(run, error)
-        raise
-    except Exception as bug:
-        observer.failed(run, GitopsError(f"{type(bug).__name__}: this is a bug, and its traceback is in the log"))
+    except Exception as error:
+        observer.failed(run, told(error))
         raise
     observer.ended(run, record)
     return record

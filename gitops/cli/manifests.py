@@ -226,9 +226,9 @@ def _settings(source: Source, chosen: dict[str, Any]) -> Settings:
             url = sound.url(source.repo)
         except ValueError as error:
             raise click.UsageError(f"--url is missing: pods cannot read {source.repo} ({error})") from error
-    _refuse_unused(Mode(chosen["mode"]))
     if chosen["dashboard_token_secret"] and chosen["dashboard_password_secret"]:
         raise click.UsageError("a token or passwords open the dashboard: name one Secret")
+    _refuse_unused(Mode(chosen["mode"]))
     secrets = Secrets(
         garden="" if chosen["in_cluster"] else chosen["garden_secret"],
         runtime=chosen["runtime_secret"],

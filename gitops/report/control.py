@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from gitops.plan.outlook import Outlook
 from gitops.record.store import Stored
 from gitops.report.next_step import step_of
 from gitops.report.words import counted, printable
-from gitops.rollout.admission import Admission, Held, HeldBy, approve_command
+from gitops.rollout.admission import Admission, Held, HeldBy, approve_command, how_to_approve
 from gitops.rollout.step import Write
 
 
@@ -27,7 +27,7 @@ class Controlled:
 
     overlay: str
     digest: str
-    """Of the present plan, for whom it would be approved."""
+    """Of the present plan, for whom it would be approved; empty where that is not known, as something was written."""
     suspension: Suspension | None
     hold: Hold | None
     """Why another revision than git's is meant; None where it is git's."""
@@ -43,7 +43,23 @@ class Controlled:
             return ""
         if held.by is HeldBy.SUSPENSION:
             return f"gitops resume {self.overlay} {target}"
-        return approve_command(self.overlay, self.digest) if held.by is HeldBy.APPROVAL else ""
+        if held.by is HeldBy.APPROVAL:
+            return approve_command(self.overlay, self.digest) if self.digest else f"gitops plan {self.overlay}"
+        return ""
+
+    @property
+    def waits_for_somebody(self) -> bool:
+        """Whether anything goes on only once somebody has typed something."""
+        return self.suspension is not None or any(self.command(target) for target in self.held)
+
+    def after_writes(self, done: Container[Target]) -> Controlled:
+        """The same once a run has written something: its plan's digest is of no use to anybody who approves.
+
+        Args:
+            done: shoots that wait no longer.
+        """
+        held = {target: why for target, why in self.held.items() if target not in done}
+        return replace(self, digest="", held=held)
 
 
 def controlled(
@@ -118,8 +134,8 @@ def control_lines(control: Controlled) -> list[str]:
     if stopped := _held_by(control, HeldBy.SUSPENSION):
         lines.append(f"{counted(len(stopped), 'shoot')} suspended, and left out of every run.")
     if unapproved := _held_by(control, HeldBy.APPROVAL):
-        command = approve_command(control.overlay, control.digest)
-        lines.append(f"{counted(len(unapproved), 'shoot')} not written before an approval: `{command}`")
+        how = how_to_approve(control.overlay, control.digest)
+        lines.append(f"{counted(len(unapproved), 'shoot')} not written before an approval: {how}")
     if openings := [held.until for held in control.held.values() if held.until is not None]:
         lines.append(
             f"{counted(len(openings), 'shoot')} not written before a window opens: the next one at "

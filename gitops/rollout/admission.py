@@ -148,9 +148,7 @@ def waiting_text(held: Iterable[tuple[Target, Held]], overlay: str, digest: str)
         by.setdefault(why.by, []).append((target, why))
     parts = []
     if unapproved := by.get(HeldBy.APPROVAL):
-        how = f"`{approve_command(overlay, digest)}`"
-        how = how if digest else f"{how} with the digest that `gitops plan {overlay}` shows"
-        parts.append(f"approval is needed for {_named(unapproved)}: {how}")
+        parts.append(f"approval is needed for {_named(unapproved)}: {how_to_approve(overlay, digest)}")
     closed = by.get(HeldBy.WINDOW, [])
     if openings := [why.until for _, why in closed if why.until is not None]:
         coming = [(target, why) for target, why in closed if why.until is not None]
@@ -158,6 +156,12 @@ def waiting_text(held: Iterable[tuple[Target, Held]], overlay: str, digest: str)
     if never := [(target, why) for target, why in closed if why.until is None]:
         parts.append(f"the windows of the wave and of {_named(never)} are never open together: change one of them")
     return "; ".join(parts)
+
+
+def how_to_approve(overlay: str, digest: str) -> str:
+    """The command in a sentence; the digest may be empty, as one that is known no longer fits."""
+    command = f"`{approve_command(overlay, digest)}`"
+    return command if digest else f"{command} with the digest that `gitops plan {overlay}` shows"
 
 
 def approve_command(overlay: str, digest: str) -> str:

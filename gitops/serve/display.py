@@ -15,8 +15,9 @@ from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
 from gitops.record.store import Stored
-from gitops.report.control import Controlled, control_lines, controlled
+from gitops.report.control import Controlled, controlled
 from gitops.rollout.rollout import RunOutcome
+from gitops.rollout.step import ShootOutcome
 from gitops.serve.board.board import Board
 from gitops.serve.last import LastRuns
 from gitops.serve.metrics import Metrics
@@ -44,8 +45,15 @@ class Display:
         """
         return Observers(self.last, self.board, self.metrics, _Notices(self.board, chosen, now))
 
+    def unread(self, overlays: Sequence[str], error: GitopsError) -> None:
+        """The repository could not be read, so that whatever is shown of its overlays may be old; until `found`."""
+        self.board.unread(error)
+        for overlay in overlays:
+            self.last.failed_with(overlay, error)
+
     def found(self, overlays: Sequence[str], next_at: Callable[[str], datetime | None]) -> None:
         """The repository has these overlays now, and the schedule runs them then; forget all others."""
+        self.board.unread(None)
         self.last.keep_only(overlays)
         self.board.keep(overlays)
         self.metrics.keep(overlays)
@@ -61,15 +69,17 @@ class Display:
         self.metrics.queued(overlay, int(trigger is not None))
         self.board.queued(overlay, () if trigger is None else (trigger.word,))
 
-    def not_begun(self, overlay: str, revision: str, error: GitopsError) -> None:
+    def not_begun(self, overlay: str, revision: str, trigger: Trigger, error: GitopsError) -> None:
         """Why no run could begin, which observers of runs do not hear of.
 
         Args:
             overlay: whose run.
             revision: the commit; empty where not even that is known.
+            trigger: what asked for it.
             error: the reason.
         """
         self.last.failed_with(overlay, error)
+        self.metrics.not_begun(overlay, trigger.word)
         self.board.failed_before(overlay, revision, error)
 
     def close(self) -> None:
@@ -96,6 +106,7 @@ class _Notices(Observer):
         self._chosen = chosen
         self._now = now
         self._before: Stored | None = None
+        self._planned: Controlled | None = None
 
     def remembered(self, run: Run, before: Stored | None) -> None:
         """What holds whatever the plan turns out to be."""
@@ -107,15 +118,21 @@ class _Notices(Observer):
         del run
         plan, chosen = planned.plan, self._chosen
         now = self._now()
-        self._tell(controlled(plan, outlook, chosen.control, chosen.hold, now, self._before))
+        self._planned = controlled(plan, outlook, chosen.control, chosen.hold, now, self._before)
+        self._tell(self._planned)
 
     def ended(self, run: Run, record: Record) -> None:
-        """Nothing waits where everything is done."""
-        if record.result.outcome is RunOutcome.CONVERGED:
+        """Nothing waits where everything is done; where something was, the plan is another one now."""
+        result = record.result
+        if result.outcome is RunOutcome.CONVERGED:
             self._tell(self._standing(run))
+        elif result.writes and self._planned is not None:
+            shoots = (shoot for wave in result.waves for shoot in wave.shoots)
+            done = {shoot.shoot for shoot in shoots if shoot.outcome is ShootOutcome.CONVERGED}
+            self._tell(self._planned.after_writes(done))
 
     def _standing(self, run: Run) -> Controlled:
         return Controlled(run.overlay, "", self._chosen.control.suspension, self._chosen.hold, {})
 
     def _tell(self, what: Controlled) -> None:
-        self._board.notices(what.overlay, tuple(control_lines(what)))
+        self._board.asked(what)

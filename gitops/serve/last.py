@@ -88,7 +88,7 @@ class LastRuns(Observer):
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Note the first write; once it is noted, a turn costs nothing any more."""
-        running = self._overlays[run.overlay].running
+        running = self._overlays.get(run.overlay, Last()).running  # git may have dropped the overlay meanwhile
         if running is not None and not running["wrote"] and _wrote(rollout):
             self._change(run.overlay, running={**running, "wrote": True})
 

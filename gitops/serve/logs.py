@@ -139,6 +139,10 @@ class LogObserver(Observer):
         for problem in planned.problems:
             self._say(logging.ERROR, run, str(problem))
 
+    def waiting(self, run: Run, holder: str) -> None:
+        """Whom it waits for before its first write."""
+        self._say(logging.INFO, run, f"another run is at work: waiting for {holder}")
+
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Who has moved, once a second."""
         told = self._told.get(run.id)

@@ -13,10 +13,11 @@ import time
 from collections import Counter as Counts
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import version
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -34,8 +35,11 @@ from gitops.plan.changes import Action
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.record.record import Record
+from gitops.record.store import Stored
 from gitops.rollout.rollout import Rollout, RunOutcome
+from gitops.serve.board.stored import moment
 from gitops.serve.progress import Progress, WaveState, wave_state
+from gitops.trigger.queue import Trigger
 
 _RUN_BUCKETS = (1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 _WRITE_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 900)
@@ -63,6 +67,8 @@ class _Overlay:
     looked: float = 0.0
     wrote: bool = False
     """Whether the run's first write has been seen."""
+    ended: bool = False
+    """Whether it is known when a run ended last."""
     progress: Progress = field(default_factory=Progress)
     waves: tuple[WaveState, ...] = ()
     """As the last run left them."""
@@ -87,77 +93,24 @@ class Metrics(Observer):
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._overlays: dict[str, _Overlay] = {}
-        registry = self.registry
-        self._runs = Counter(
-            "gitops_runs",
-            "Runs that came to their end, or could not go on (outcome Error).",
-            ("overlay", "trigger", "outcome"),
-            registry=registry,
-        )
-        self._duration = Histogram(
-            "gitops_run_duration_seconds",
-            "From the beginning of a run to its end.",
-            ("overlay",),
-            buckets=_RUN_BUCKETS,
-            registry=registry,
-        )
-        self._first_write = Histogram(
-            "gitops_time_to_first_write_seconds",
-            "From the beginning of a run to its first write, of runs that write.",
-            ("overlay",),
-            buckets=_WRITE_BUCKETS,
-            registry=registry,
-        )
-        self._writes = Counter("gitops_writes", "Objects written by runs.", ("overlay",), registry=registry)
-        self._last_run = Gauge(
-            "gitops_last_run_timestamp_seconds",
-            "When the last run came to its end, whatever its outcome.",
-            ("overlay",),
-            registry=registry,
-        )
-        self._last_success = Gauge(
-            "gitops_last_success_timestamp_seconds",
-            "When the last run that converged came to its end.",
-            ("overlay",),
-            registry=registry,
-        )
-        self._in_sync = Gauge(
-            "gitops_in_sync",
-            "1 where the last look found nothing to write, or the last run converged; else 0.",
-            ("overlay",),
-            registry=registry,
-        )
-        self._pending = Gauge(
-            "gitops_pending_changes",
-            "Objects that differ from git, by what is to happen to them; a run that converges leaves 0.",
-            ("overlay", "action"),
-            registry=registry,
-        )
-        self._queue = Gauge(
-            "gitops_queue_depth", "Runs that were asked for and have not begun.", ("overlay",), registry=registry
-        )
-        self._webhooks = Counter(
-            "gitops_webhook_deliveries",
-            "Deliveries of webhooks, by what became of them.",
-            ("forge", "outcome"),
-            registry=registry,
-        )
-        self._requests = Counter(
-            "gitops_api_requests",
-            "Requests to API servers; code is `none` where no answer came.",
-            ("server", "method", "code"),
-            registry=registry,
-        )
-        self._request_duration = Histogram(
-            "gitops_api_request_duration_seconds",
-            "From a request to an API server to its answer.",
-            ("server", "method"),
-            buckets=_REQUEST_BUCKETS,
-            registry=registry,
-        )
-        build = Gauge("gitops_build_info", "Always 1.", ("version", "python"), registry=registry)
-        build.labels(version("shoot-gitops"), platform.python_version()).set(1)
-        registry.register(_Live(self._told))
+        self._series = _Series(self.registry)
+        self.registry.register(_Live(self._told))
+        ProcessCollector(registry=self.registry)
+
+    def remembered(self, run: Run, before: Stored | None) -> None:
+        """Go on from the garden's record, so that no alert on old age falls silent when the process begins anew."""
+        with self._lock:
+            known = self._overlays.setdefault(run.overlay, _Overlay())
+            if before is None or known.ended:
+                return
+            known.ended = True
+        runs = (before.last, *before.history)
+        ends = ((str(told.get("outcome", "")), moment(told.get("finished"))) for told in runs)
+        times = [(outcome, time.timestamp()) for outcome, time in ends if time is not None]
+        if times:
+            self._series.last_run.labels(run.overlay).set(max(time for _, time in times))
+        if good := [time for outcome, time in times if outcome == RunOutcome.CONVERGED.value]:
+            self._series.last_success.labels(run.overlay).set(max(good))
 
     def began(self, run: Run, desired: Desired) -> None:
         """A run is under way."""
@@ -171,9 +124,9 @@ class Metrics(Observer):
         """What drifted."""
         del outlook
         counts = planned.plan.summary()
-        self._in_sync.labels(run.overlay).set(0 if planned.plan.pending else 1)
+        self._series.in_sync.labels(run.overlay).set(0 if planned.plan.pending else 1)
         for action in _PENDING:
-            self._pending.labels(run.overlay, action).set(counts[action])
+            self._series.pending.labels(run.overlay, action).set(counts[action])
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Note where it is, and look for the first write now and then."""
@@ -193,20 +146,21 @@ class Metrics(Observer):
         outcome = record.result.outcome
         with self._lock:
             known = self._overlays.setdefault(run.overlay, _Overlay())
-            known.run = ""
+            known.run, known.ended = "", True
             if record.looked:
                 known.waves = tuple(map(wave_state, record.result.waves))
         if record.result.writes and not known.wrote:
             self._wrote(run, known)
-        self._writes.labels(run.overlay).inc(record.result.writes)
-        self._count(run, outcome.value, record.finished.timestamp(), (record.finished - run.started).total_seconds())
+        self._series.writes.labels(run.overlay).inc(record.result.writes)
+        self._count(run.overlay, run.trigger, outcome.value, record.finished.timestamp())
+        self._took(run, record.finished)
         if outcome is RunOutcome.CONVERGED:
-            self._last_success.labels(run.overlay).set(record.finished.timestamp())
-            self._in_sync.labels(run.overlay).set(1)
+            self._series.last_success.labels(run.overlay).set(record.finished.timestamp())
+            self._series.in_sync.labels(run.overlay).set(1)
             for action in _PENDING:
-                self._pending.labels(run.overlay, action).set(0)
+                self._series.pending.labels(run.overlay, action).set(0)
         elif record.result.writes or outcome is not RunOutcome.WAITING:
-            self._in_sync.labels(run.overlay).set(0)
+            self._series.in_sync.labels(run.overlay).set(0)
 
     def failed(self, run: Run, error: GitopsError) -> None:
         """Count it; shoots are where they were, as far as anybody knows."""
@@ -217,11 +171,14 @@ class Metrics(Observer):
                 known.waves = known.progress.moment.waves()
             known.run = ""
         now = self._clock.now()
-        self._count(run, ERROR, now.timestamp(), (now - run.started).total_seconds())
+        self._count(run.overlay, run.trigger, ERROR, now.timestamp())
+        self._took(run, now)
 
     def not_begun(self, overlay: str, trigger: str) -> None:
-        """Count a run that could not even begin."""
-        self._runs.labels(overlay, trigger, ERROR).inc()
+        """Something kept a run from beginning, such as a commit that cannot be composed; it took no time."""
+        with self._lock:
+            self._overlays.setdefault(overlay, _Overlay())
+        self._count(overlay, trigger, ERROR, self._clock.now().timestamp())
 
     def webhook(self, forge: str, outcome: str) -> None:
         """A delivery came.
@@ -230,13 +187,13 @@ class Metrics(Observer):
             forge: such as `github`; what is not known is counted as `other`.
             outcome: one of a few words, such as `accepted` and `refused`; never a text from outside.
         """
-        self._webhooks.labels(forge if forge in _FORGES else "other", outcome[:_OUTCOME]).inc()
+        self._series.webhooks.labels(forge if forge in _FORGES else "other", outcome[:_OUTCOME]).inc()
 
     def queued(self, overlay: str, depth: int) -> None:
         """So many runs wait."""
         with self._lock:
             self._overlays.setdefault(overlay, _Overlay())  # one that never runs is dropped by `keep` too
-        self._queue.labels(overlay).set(depth)
+        self._series.queue.labels(overlay).set(depth)
 
     def counting(self, transport: Transport, target: Target) -> Transport:
         """A transport whose requests are counted here.
@@ -246,31 +203,30 @@ class Metrics(Observer):
             target: which server; all shoots are counted as `shoot`.
         """
         server = target if target in {GARDEN, RUNTIME} else "shoot"
-        return _Counting(transport, server, self._requests, self._request_duration, self._monotonic)
+        return _Counting(transport, server, self._series.requests, self._series.request_duration, self._monotonic)
 
     def keep(self, overlays: Collection[str]) -> None:
-        """Drop the series of every other overlay: git declares it no longer."""
+        """Begin the series of these overlays, and drop those of every other: git declares it no longer."""
         with self._lock:
-            gone = self._overlays.keys() - set(overlays)
+            gone, new = self._overlays.keys() - set(overlays), set(overlays) - self._overlays.keys()
             for name in gone:
                 del self._overlays[name]
-        labelled = (
-            *(self._runs, self._duration, self._first_write, self._writes, self._last_run, self._last_success),
-            *(self._in_sync, self._pending, self._queue),
-        )
+            self._overlays |= {name: _Overlay() for name in new}
         for name in gone:
-            for metric in labelled:
-                metric.remove_by_labels({"overlay": name})
+            self._series.end(name)
+        for name in overlays:
+            self._series.begin(name)
 
     def _wrote(self, run: Run, known: _Overlay) -> None:
         known.wrote = True
-        self._first_write.labels(run.overlay).observe(self._monotonic() - known.begun)
+        self._series.first_write.labels(run.overlay).observe(self._monotonic() - known.begun)
 
-    def _count(self, run: Run, outcome: str, finished: float, took: float) -> None:
-        trigger = run.trigger if run.trigger in _TRIGGERS else "other"
-        self._runs.labels(run.overlay, trigger, outcome).inc()
-        self._duration.labels(run.overlay).observe(max(took, 0))
-        self._last_run.labels(run.overlay).set(finished)
+    def _count(self, overlay: str, trigger: str, outcome: str, finished: float) -> None:
+        self._series.runs.labels(overlay, trigger if trigger in _TRIGGERS else "other", outcome).inc()
+        self._series.last_run.labels(overlay).set(finished)
+
+    def _took(self, run: Run, finished: datetime) -> None:
+        self._series.duration.labels(run.overlay).observe(max((finished - run.started).total_seconds(), 0))
 
     def _told(self) -> Mapping[str, tuple[bool, tuple[WaveState, ...]]]:
         """By overlay, whether a run is under way, and where its waves are."""
@@ -280,6 +236,60 @@ class Metrics(Observer):
                 at = known.progress.moment if known.run else None
                 found[name] = (bool(known.run), known.waves if at is None else at.waves())
             return found
+
+
+class _Series:
+    """What is counted as it happens."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(name, text, labels, registry=registry)
+
+        def gauge(name: str, text: str, *labels: str) -> Gauge:
+            return Gauge(name, text, labels, registry=registry)
+
+        def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+            return Histogram(name, text, labels, buckets=buckets, registry=registry)
+
+        text = "Runs that came to their end, or could not go on (outcome Error)."
+        self.runs = counter("gitops_runs", text, "overlay", "trigger", "outcome")
+        text = "From the beginning of a run to its end."
+        self.duration = histogram("gitops_run_duration_seconds", text, _RUN_BUCKETS, "overlay")
+        text = "From the beginning of a run to its first write, of runs that write."
+        self.first_write = histogram("gitops_time_to_first_write_seconds", text, _WRITE_BUCKETS, "overlay")
+        self.writes = counter("gitops_writes", "Objects written by runs.", "overlay")
+        text = "When the last run came to its end, whatever its outcome."
+        self.last_run = gauge("gitops_last_run_timestamp_seconds", text, "overlay")
+        text = "When the last run that converged came to its end."
+        self.last_success = gauge("gitops_last_success_timestamp_seconds", text, "overlay")
+        text = "1 where the last look found nothing to write, or the last run converged; else 0."
+        self.in_sync = gauge("gitops_in_sync", text, "overlay")
+        text = "Objects that differ from git, by what is to happen to them; a run that converges leaves 0."
+        self.pending = gauge("gitops_pending_changes", text, "overlay", "action")
+        self.queue = gauge("gitops_queue_depth", "Runs that were asked for and have not begun.", "overlay")
+        text = "Deliveries of webhooks, by what became of them."
+        self.webhooks = counter("gitops_webhook_deliveries", text, "forge", "outcome")
+        text = "Requests to API servers; code is `none` where no answer came."
+        self.requests = counter("gitops_api_requests", text, "server", "method", "code")
+        text = "From a request to an API server to its answer."
+        name = "gitops_api_request_duration_seconds"
+        self.request_duration = histogram(name, text, _REQUEST_BUCKETS, "server", "method")
+        build = gauge("gitops_build_info", "Always 1.", "version", "python")
+        build.labels(version("shoot-gitops"), platform.python_version()).set(1)
+
+    def begin(self, overlay: str) -> None:
+        """Say zero before anything happened: a series that begins with 1 has not grown, as Prometheus sees it."""
+        for trigger in (Trigger.PUSH, Trigger.SCHEDULE):
+            for outcome in (*(outcome.value for outcome in RunOutcome), ERROR):
+                self.runs.labels(overlay, trigger.word, outcome)
+        self.writes.labels(overlay)
+        self.queue.labels(overlay)
+
+    def end(self, overlay: str) -> None:
+        """Drop all that is about an overlay."""
+        counted = (self.runs, self.duration, self.first_write, self.writes, self.last_run, self.last_success)
+        for metric in (*counted, self.in_sync, self.pending, self.queue):
+            metric.remove_by_labels({"overlay": overlay})
 
 
 class _Live(Collector):

@@ -79,7 +79,11 @@ class Process:
             thread.join(max(end - time.monotonic(), 0))
         late = [run.overlay for run in self._runner.dispatch.going]
         for overlay in late:
-            log.error("%s did not end within the grace period; the next run looks first and goes on", overlay)
+            log.error(
+                "%s did not end within the grace period; the next run looks first and goes on",
+                overlay,
+                extra={"overlay": overlay},
+            )
         self._runner.display.close()
         if self._server is not None:
             self._server.stop()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 from gitops.manifest import Target
+from gitops.plan.changes import WavePlan
 from gitops.rollout.registrations_run import RegistrationsResult
 from gitops.rollout.rollout import Rollout, WaveOutcome, WaveResult
 from gitops.rollout.step import ShootOutcome
@@ -50,6 +51,13 @@ class WaveState:
         """Shoots by state, only states that occur."""
         found = Counter(shoot.state for shoot in self.shoots)
         return {state: found[state] for state in STATES if found[state]}
+
+    def at_rest(self) -> WaveState:
+        """The same once nobody works on it any more."""
+        waiting = WaveOutcome.WAITING.value
+        shoots = (replace(shoot, state=waiting) if shoot.state == UNDER_WAY else shoot for shoot in self.shoots)
+        state = waiting if self.state in {UNDER_WAY, SOAKING} else self.state
+        return replace(self, state=state, shoots=tuple(shoots), soaking_until=None)
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,12 @@ class Progress:
         return done
 
 
+def wave_not_started(wave: WavePlan) -> WaveState:
+    """A wave of a plan that no run has begun."""
+    state = WaveOutcome.NOT_STARTED.value
+    return WaveState(wave.name, state, tuple(ShootState(shoot.shoot, state, 0, "") for shoot in wave.shoots))
+
+
 def wave_state(wave: WaveResult) -> WaveState:
     """A wave as a run left it."""
     shoots = (ShootState(s.shoot, s.outcome.value, s.writes, s.message) for s in wave.shoots)
@@ -120,7 +134,8 @@ def shoot_state(track: Track) -> ShootState:
     """A shoot of the present wave."""
     if track.phase is Phase.SETTLED:
         return ShootState(track.target, track.outcome.value, track.writes, track.message)
-    if not track.started:
-        return ShootState(track.target, ShootOutcome.NOT_STARTED.value, track.writes, "")
+    if not track.started:  # once its wave has soaked, it is looked at once more: till then it is what it was
+        before = track.outcome is not ShootOutcome.NOT_STARTED
+        return ShootState(track.target, track.outcome.value, track.writes, track.message if before else "")
     message = f"writing {track.writing}" if track.phase is Phase.BUSY and track.writing else track.message
     return ShootState(track.target, UNDER_WAY, track.writes, message)

@@ -13,7 +13,7 @@ from gitops.control.revision import Chosen
 from gitops.desired.compose import Desired
 from gitops.desired.overlay_file import overlay_names
 from gitops.desired.whole import compose_whole
-from gitops.errors import GitopsError, InvalidInput, SourceError
+from gitops.errors import GitopsError, InvalidInput, SourceError, told
 from gitops.observer import Observer, Observers
 from gitops.pipeline import reconcile
 from gitops.record.record import Record
@@ -23,7 +23,7 @@ from gitops.serve.display import Display
 from gitops.serve.health import Health
 from gitops.serve.interrupt import Interrupt, InterruptibleClock
 from gitops.source.repository import Commit
-from gitops.trigger.queue import Work
+from gitops.trigger.queue import Trigger, Work
 from gitops.world import Pace, World
 
 log = logging.getLogger(__name__)
@@ -73,11 +73,7 @@ class Runner:
             self.health.repository(error)
             wait = self.dispatch.look_failed(work, self.clock.now())
             _log_failure(f"nothing of the repository can be run, next try in {wait.total_seconds():.0f} s", error)
-            if isinstance(error, GitopsError):
-                for overlay in self.dispatch.overlays:  # a commit that is not trusted may not say which it declares
-                    self.display.not_begun(overlay, error.revision, error)
-                    if error.revision or wait >= _LASTING:
-                        self.not_begun(overlay, error.revision, error, work.trigger.word)
+            self._tell_of_look(told(error), work.trigger, lasting=wait >= _LASTING)
             return True
         self.health.repository(None)
         missing = self.dispatch.looked(work, overlays, head, self.clock.now())
@@ -137,15 +133,22 @@ class Runner:
 
     @contextmanager
     def _before_it_begins(self, work: Work, head: str = "") -> Iterator[None]:
-        """Tell of what keeps a run from beginning in the block."""
+        """Tell of what keeps a run from beginning in the block; of whatever comes later, the run itself tells."""
         try:
             yield
-        except GitopsError as error:
-            self.display.metrics.not_begun(work.key, work.trigger.word)
-            revision = head or error.revision
-            self.display.not_begun(work.key, revision, error)
-            self.not_begun(work.key, revision, error, work.trigger.word)
+        except Exception as error:
+            known = told(error)
+            revision = head or known.revision
+            self.display.not_begun(work.key, revision, work.trigger, known)
+            self.not_begun(work.key, revision, known, work.trigger.word)
             raise
+
+    def _tell_of_look(self, error: GitopsError, trigger: Trigger, *, lasting: bool) -> None:
+        """A commit that is not trusted may not say which overlays it declares; we know those of the last look."""
+        overlays = self.dispatch.overlays
+        self.display.unread(overlays, error)
+        for overlay in overlays if error.revision or lasting else ():
+            self.not_begun(overlay, error.revision, error, trigger.word)
 
     def _overtaken(self, head: str) -> str:
         """Why a run that began with this commit is of no use any more; empty where it is.

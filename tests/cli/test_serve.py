@@ -290,7 +290,7 @@ def test_what_hangs_is_left_behind_when_the_grace_period_ends(
     serve: Serve, sandbox: Callable[..., str], bare: Path
 ) -> None:
     hanging = {"match": {"cluster": "garden", "verb": "patch"}, "effect": "BlackHole", "seconds": 36000}
-    server = serve("--kubeconfig", sandbox(hanging), "--grace-period", "2s", where="")
+    server = serve("--kubeconfig", sandbox(hanging), "--grace-period", "10s", where="")
     server.wait_for(lambda state: state.get("plan") is not None)
 
     server.process.send_signal(signal.SIGTERM)

@@ -78,7 +78,7 @@ def test_a_wrong_choice_is_wrong_usage(option: str, value: str, reason: str) -> 
 )
 def test_what_does_nothing_in_a_mode_is_refused_there_and_taken_elsewhere(mode: str, option: tuple[str, ...]) -> None:
     def asked(mode: str) -> BaseException | None:
-        command = ["manifests", *GOOD, "--mode", mode, *option]
+        command = ["manifests", "dev", *GOOD, "--mode", mode, *option]
         return CliRunner().invoke(gitops, command, standalone_mode=False).exception
 
     refusal = asked(mode)

@@ -137,3 +137,16 @@ def test_a_name_from_outside_is_shown_harmless() -> None:
 
     assert "jane\\x1b[2J" in control_lines(found)[0]
     assert "two\\nlines" in control_lines(found)[0]
+
+
+def test_once_something_was_written_no_digest_is_named_that_would_be_refused() -> None:
+    found, _ = look(drifted())
+
+    after = found.after_writes({"garden-local/asked-00"})
+
+    assert control_lines(after)[0] == (
+        "1 shoot not written before an approval: `gitops approve dev --digest sha256:…` with the digest that "
+        "`gitops plan dev` shows"
+    )
+    assert after.command("garden-local/asked-01") == "gitops plan dev"
+    assert after.command("garden-local/asked-00") == ""

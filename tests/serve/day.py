@@ -125,10 +125,10 @@ class Living:
     def pushed(self) -> None:
         self.dispatch.pushed(self.clock.now())
 
-    def live_until(self, end: datetime) -> None:
-        """Look, run and sleep, as the threads of the process do."""
+    def live_until(self, end: datetime, *, runs: bool = True) -> None:
+        """Look, run and sleep, as the threads of the process do; or only look, as one that is in a run may."""
         while self.clock.now() < end:
-            if self.runner.look() or self.runner.run():
+            if self.runner.look() or (runs and self.runner.run()):
                 continue
             due = [moment for moment in (self.dispatch.next_look(), self.dispatch.next_run()) if moment is not None]
             pause = min([*due, end], default=end) - self.clock.now()

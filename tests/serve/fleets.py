@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from gitops.control.control import Suspension
 from gitops.desired.compose import Desired
 from gitops.errors import GitopsError, Rejected
 from gitops.manifest import Manifest, Target
@@ -17,6 +18,7 @@ from gitops.plan.observed import NO_REGISTRATIONS, Inside, NodeWork, Observed
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, make_plan
 from gitops.record.record import Record
+from gitops.report.control import Controlled
 from gitops.rollout.rollout import Rollout, RunOutcome, not_begun
 from tests.report.plans import REVISION
 from tests.report.rollouts import NOON, SUCCEEDED, Landscape, desired_of, operation, overlay_of
@@ -134,6 +136,11 @@ class Fleet:
         """A run that cannot even look."""
         observer.began(self.run, self.desired)
         observer.failed(self.run, GitopsError(message))
+
+
+def suspended(overlay: str, by: str = "ada") -> Controlled:
+    """Somebody wants nothing to be written."""
+    return Controlled(overlay, "", Suspension(by, NOON), None, {})
 
 
 def labelled(desired: Desired, labels: Mapping[str, str]) -> Desired:

@@ -64,6 +64,15 @@ def test_every_outcome_of_a_shoot_is_told_once(stream: io.StringIO) -> None:
     assert len(ends) == len(set(ends))
 
 
+def test_whom_a_run_waits_for_is_told(stream: io.StringIO) -> None:
+    fleet, observer = Fleet("dev", {"all": 1}), LogObserver()
+    fleet.plan(observer)
+    observer.waiting(fleet.run, "cron-1")
+
+    *_, line = lines(stream)
+    assert (line["message"], line["run"]) == ("another run is at work: waiting for cron-1", fleet.run.id)
+
+
 def test_shoots_that_are_as_declared_are_no_news(stream: io.StringIO) -> None:
     Fleet("dev", {"all": 50}, lambda *_: False).rollout(LogObserver())
 

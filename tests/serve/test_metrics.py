@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,11 +13,15 @@ from starlette.applications import Starlette
 from gitops.errors import Unreachable
 from gitops.kube.transport import Request, Response
 from gitops.manifest import GARDEN
+from gitops.record.record import record_document
+from gitops.record.store import Stored
+from gitops.rollout.rollout import RunOutcome
 from gitops.serve.metrics import Metrics, metrics_route
 from tests.report.rollouts import NOON, operation
 from tests.serve.asking import ask
 from tests.serve.fleets import CONVERGING, Fleet, StoppedClock
 
+STOPPED = RunOutcome.STOPPED
 README = Path(__file__).parents[2] / "README.md"
 
 
@@ -120,6 +127,45 @@ def test_an_overlay_that_is_gone_before_it_ever_ran_leaves_no_series_either() ->
     assert metrics.registry.get_sample_value("gitops_queue_depth", {"overlay": "dev"}) is None
 
 
+def test_an_overlay_counts_from_zero_so_that_its_first_failure_is_an_increase() -> None:
+    told = metrics()
+    told.keep(["dev"])
+
+    assert value(told, "gitops_runs_total", overlay="dev", trigger="push", outcome="Error") == 0
+    assert value(told, "gitops_writes_total", overlay="dev") == 0
+    assert value(told, "gitops_run_under_way", overlay="dev") == 0
+    assert value(told, "gitops_in_sync", overlay="dev") is None, "nobody has looked"
+
+    Fleet("dev", {"all": 1}).fail(told, "the garden is silent")
+    told.keep(["dev"])
+    assert value(told, "gitops_runs_total", overlay="dev", trigger="push", outcome="Error") == 1
+    told.keep([])
+    assert not [labels for _, labels in every_series(told) if "overlay" in labels]
+
+
+def test_a_process_that_begins_anew_knows_how_old_the_last_success_is() -> None:
+    good = Fleet("dev", {"all": 1}).rollout(metrics())
+    bad = replace(good, finished=good.finished + timedelta(hours=2), result=replace(good.result, outcome=STOPPED))
+    documents = [json.loads(json.dumps(record_document(record))) for record in (bad, good)]
+    told, fleet = metrics(), Fleet("dev", {"all": 1})
+
+    told.remembered(fleet.run, Stored(documents[0], tuple(documents)))
+
+    assert value(told, "gitops_last_success_timestamp_seconds", overlay="dev") == good.finished.timestamp()
+    assert value(told, "gitops_last_run_timestamp_seconds", overlay="dev") == bad.finished.timestamp()
+    assert value(told, "gitops_runs_total", overlay="dev", trigger="push", outcome="Converged") is None
+
+    fleet.rollout(told)
+    told.remembered(fleet.run, Stored(documents[0], tuple(documents)))
+    assert value(told, "gitops_last_run_timestamp_seconds", overlay="dev") == good.finished.timestamp()
+
+
+def test_what_the_process_itself_takes_is_told_as_every_exporter_does() -> None:
+    names = {family.name for family in metrics().registry.collect()}
+
+    assert {"process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds"} <= names
+
+
 def test_no_series_is_about_a_single_shoot() -> None:
     told = metrics()
     Fleet("dev", {"all": 40}, at_once=40).rollout(told)
@@ -182,7 +228,7 @@ def test_the_readme_names_every_metric_with_its_labels() -> None:
     told = metrics()
     Fleet("dev", {"all": 1}, statuses=CONVERGING).rollout(told)
     families = {}
-    for family in told.registry.collect():
+    for family in (family for family in told.registry.collect() if family.name.startswith("gitops_")):
         name = f"{family.name}_total" if family.type == "counter" else family.name
         families[name] = family.documentation
 

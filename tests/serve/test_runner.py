@@ -8,18 +8,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from gitops.control.control import Hold
 from gitops.control.store import change_control
+from gitops.errors import CredentialsError
 from gitops.kube.transport import Request
 from gitops.observer import Observer, Observers, Run
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
 from gitops.rollout.rollout import Rollout, RunOutcome
 from gitops.sandbox import RequestFault
+from gitops.serve.board.views import TROUBLE
 from gitops.serve.dispatch import OVERTAKEN
 from gitops.world import World
 from tests.end_to_end.repository import balloons
@@ -91,6 +93,93 @@ def test_overlays_appear_and_stop_with_the_commit(living: Living) -> None:
     living.live(minutes=30)
 
     assert living.last.names() == ("dev",)
+
+
+def test_a_run_whose_overlay_git_drops_meanwhile_ends_and_is_recorded(living: Living) -> None:
+    git = living.fleet.repository.git
+
+    def drop(_: Run, rollout: Rollout) -> None:
+        if any(track.writes for track in rollout.tracks.values()):
+            living.told.moving = None
+            git("rm", "--quiet", "-r", "overlays/dev")
+            git("commit", "--quiet", "--message", "Nobody needs dev")
+            living.pushed()
+            living.live_until(living.clock.now() + timedelta(seconds=10), runs=False)
+
+    living.told.moving = drop
+    living.live(minutes=30)
+
+    (record,) = living.told.ended_records
+    assert (record.result.message, record.result.writes) == (OVERTAKEN, 1)
+    stored = living.fleet.client.get("/api/v1/namespaces/garden-dev/configmaps/shoot-gitops-dev")
+    assert OVERTAKEN in stored["data"]["record"]
+
+
+def counted(living: Living, name: str, **labels: str) -> float | None:
+    return living.runner.display.metrics.registry.get_sample_value(name, labels)
+
+
+def test_whoever_watches_hears_why_a_run_did_not_begin(living: Living) -> None:
+    def closed(*_: object) -> NoReturn:
+        raise CredentialsError("kubeconfig: the token has expired")
+
+    living.runner = replace(living.runner, world=closed)
+    living.live(minutes=3)
+
+    view = living.board.overlay("dev")
+    assert view is not None
+    assert view.trouble is not None
+    assert (view.state, view.trouble.message) == (TROUBLE, "kubeconfig: the token has expired")
+    assert view.trouble.revision == living.fleet.repository.git("rev-parse", "HEAD")
+    failures = counted(living, "gitops_runs_total", overlay="dev", trigger="schedule", outcome="Error")
+    assert failures == view.trouble.times
+    assert counted(living, "gitops_run_duration_seconds_count", overlay="dev") is None
+
+
+def test_a_commit_that_is_invalid_is_counted_as_a_run_that_could_not_go_on(living: Living) -> None:
+    living.live(minutes=30)
+    living.fleet.repository.overlay["spec"]["waves"] = "none"
+    living.fleet.repository.commit()
+    living.pushed()
+    living.live(minutes=30)
+
+    assert counted(living, "gitops_runs_total", overlay="dev", trigger="push", outcome="Error") == 1
+
+
+def test_a_bug_in_the_midst_of_a_run_leaves_nobody_believing_that_it_goes_on(living: Living) -> None:
+    def broken(*_: object) -> NoReturn:
+        raise KeyError("a value of somebody's")
+
+    living.told.moving = broken
+    living.live(minutes=1)
+
+    view = living.board.overlay("dev")
+    assert view is not None
+    assert view.trouble is not None
+    assert (view.run, view.trouble.message) == (None, "KeyError: this is a bug, and its traceback is in the log")
+    assert counted(living, "gitops_run_under_way", overlay="dev") == 0
+    assert living.told.outcomes["GitopsError"] == view.trouble.times
+
+
+def test_the_dashboard_tells_nobody_to_approve_a_plan_that_a_run_has_made_another(living: Living) -> None:
+    living.fleet.repository.overlay["spec"]["waves"][-1]["approval"] = "Required"
+    living.fleet.repository.commit()
+    living.live(minutes=30)
+    assert record(living)["outcome"] == "Waiting"
+    assert record(living)["writes"] > 0
+
+    def approval() -> str:
+        view = living.board.overlay("dev")
+        assert view is not None
+        return next(notice for notice in view.notices if "approve" in notice)
+
+    assert record(living)["digest"] not in approval()
+    assert "with the digest that `gitops plan dev` shows" in approval()
+
+    living.pushed()
+    living.live(minutes=30)
+    assert record(living)["writes"] == 0
+    assert f"`gitops approve dev --digest {record(living)['digest']}`" in approval()
 
 
 def test_a_newer_commit_overtakes_a_run_that_waits(living: Living) -> None:
@@ -218,11 +307,16 @@ def test_a_repository_that_vanished_is_tried_again_and_says_so_meanwhile(living:
     document = living.last.document("dev")
     assert document is not None
     assert "does not exist" in document["error"]
+    trouble = living.board.repository.trouble
+    assert trouble is not None
+    assert trouble.times > 1
+    assert str(path) in trouble.message
 
     away.rename(path)
     living.live(minutes=20)
 
     assert failing(living) == []
+    assert living.board.repository.trouble is None
     assert record(living)["outcome"] == "Converged"
 
 

@@ -15,6 +15,7 @@ import binascii
 import hashlib
 import hmac
 import ipaddress
+import logging
 import os
 import secrets
 import threading
@@ -28,6 +29,8 @@ from starlette.datastructures import Headers
 from gitops.errors import GitopsError, Refused
 from gitops.serve.board.passwords import NOBODY, Password, read_passwords
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -36,6 +39,10 @@ _SHORTEST = 16
 """Characters of a token: shorter ones can be guessed."""
 _PROXIED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers that no browser sends."""
+_BY_A_PROXY = (
+    "Only this machine is shown the dashboard, and this request came through a proxy: say who may look, with one of "
+    "the --dashboard-… options of gitops serve."
+)
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _REMEMBERED = 256
 """Passwords that were right, remembered by a keyed hash, so that a page with ten requests hashes once."""
@@ -65,6 +72,8 @@ class Denied:
     status: int
     challenges: tuple[str, ...] = ()
     """For `WWW-Authenticate`."""
+    why: str = ""
+    """For people, where the status alone would mislead them."""
 
 
 class ViewAccess(Protocol):
@@ -94,7 +103,7 @@ class ThisMachine:
     def __call__(self, asked: Asked) -> Granted | Denied:
         """Whether the browser meant us, and not a name that was made to point to us, nor a proxy."""
         if any(header in asked.headers for header in _PROXIED):
-            return Denied(403)
+            return Denied(403, why=_BY_A_PROXY)
         host = asked.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         return Granted("") if name.lower() in _LOCAL else Denied(421)
@@ -109,7 +118,8 @@ class TokenFile:
         Raises:
             Refused: it cannot be read or holds no token.
         """
-        self._tokens = _Watched(file, _read_tokens)
+        none: tuple[str, ...] = ()
+        self._tokens = _Watched(file, _read_tokens, none)
 
     def __call__(self, asked: Asked) -> Granted | Denied:
         """Whether a token was given, as one or as a password."""
@@ -131,7 +141,8 @@ class PasswordFile:
         Raises:
             Refused: it cannot be read or holds no password.
         """
-        self._passwords = _Watched(file, read_passwords)
+        nobody: Mapping[str, Password] = {}
+        self._passwords = _Watched(file, read_passwords, nobody)
         self._key = secrets.token_bytes(32)
         self._right: dict[bytes, None] = {}
         self._one_at_a_time = threading.Lock()
@@ -209,12 +220,18 @@ def is_loopback(host: str) -> bool:
 
 
 class _Watched(Generic[T]):
-    """A file's content, read again when the file changes; what cannot be read any more keeps its last meaning."""
+    """A file's content, read again when the file changes, and a warning for each way in which it cannot be.
 
-    def __init__(self, file: Path, read: Callable[[str, str], T]) -> None:
+    While it is not there, as it is being replaced, it keeps its meaning. Content that cannot be used lets nobody in, as
+    it may have been emptied to keep somebody out.
+    """
+
+    def __init__(self, file: Path, read: Callable[[str, str], T], nobody: T) -> None:
         self._file = file
         self._read = read
+        self._nobody = nobody
         self._lock = threading.Lock()
+        self._warned = ""
         self._stamp = self._look()
         self._content = read(self._text(), str(file))
 
@@ -223,10 +240,14 @@ class _Watched(Generic[T]):
             try:
                 stamp = self._look()
                 if stamp != self._stamp:
-                    self._content = self._read(self._text(), str(self._file))
-                    self._stamp = stamp
-            except GitopsError:
-                pass  # while it is being replaced; a file that stays broken is found at the next start
+                    text = self._text()
+                    self._stamp, self._content = stamp, self._nobody
+                    self._content = self._read(text, str(self._file))
+                    self._warned = ""
+            except GitopsError as error:
+                if self._warned != str(error):
+                    self._warned = str(error)
+                    log.warning("who may look at the dashboard: %s", error)
             return self._content
 
     def _look(self) -> tuple[int, int, int]:

@@ -16,28 +16,36 @@ from typing import Any
 from gitops.clock import Clock, SystemClock
 from gitops.desired.compose import Desired
 from gitops.errors import GitopsError
+from gitops.kube.cluster import Cluster
 from gitops.manifest import Target, get
 from gitops.observer import Observer, Run
-from gitops.plan.changes import WavePlan
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned
-from gitops.record.record import Record, outcomes, record_document
+from gitops.record.record import Record, record_document
 from gitops.record.store import Stored
+from gitops.report.control import Controlled
 from gitops.report.explain import Explanation
 from gitops.report.explaining import explain_begun, explain_left, explain_planned
-from gitops.rollout.rollout import Rollout, WaveOutcome
+from gitops.report.standing import Standing
+from gitops.rollout.rollout import Rollout
 from gitops.rollout.track import Track
-from gitops.serve.board.stored import garden_now, garden_of, last_run, rules_text, waves_of
-from gitops.serve.board.views import Commit, OverlayView, PlanNow, RunNow, Trouble
-from gitops.serve.progress import SOAKING, UNDER_WAY, Progress, ShootState, WaveState
+from gitops.serve.board.stored import (
+    HISTORY,
+    MESSAGE,
+    garden_now,
+    garden_of,
+    last_run,
+    rules_text,
+    waves_of,
+    with_news,
+)
+from gitops.serve.board.views import Commit, OverlayView, PlanNow, RepositoryView, RunNow, once_more
+from gitops.serve.progress import Progress, wave_not_started
 
-HISTORY = 50
-"""Runs remembered in brief, and commits."""
 CONTAINERS = 50_000
 """Containers of one overlay whose place is remembered; of shoots beyond that `gitops verify` tells."""
-MESSAGE = 4_000
-"""Characters of an error that are kept."""
+_SETTLED = frozenset({Standing.CURRENT, Standing.FAILED})
 _A_MOMENT = 0.3
 """Seconds for which one view of a run serves all."""
 
@@ -91,6 +99,7 @@ class Board(Observer):
         self._version = 0
         self._departed = 0
         """The version at which an overlay was forgotten last."""
+        self._repository = RepositoryView(0)
         self._closed = threading.Event()
 
     # What runs tell.
@@ -117,8 +126,17 @@ class Board(Observer):
             if (now := entry.run(run)) is None:
                 return
             entry.outlook, entry.progress, entry.containers = outlook, Progress(), 0
-            waves = entry.view.waves or tuple(map(_not_started, planned.plan.waves))
+            waves = entry.view.waves or tuple(map(wave_not_started, planned.plan.waves))
             self._show(entry, run=replace(now, planned=True), plan=plan, known={}, waves=waves)
+
+    def waiting(self, run: Run, holder: str) -> None:
+        """Another run, which may be dead, holds the lease."""
+        self._waits_for(run, holder)
+
+    def held(self, run: Run, garden: Cluster) -> None:
+        """It waits no longer."""
+        del garden
+        self._waits_for(run, "")
 
     def moved(self, run: Run, rollout: Rollout) -> None:
         """Note where it is."""
@@ -149,7 +167,7 @@ class Board(Observer):
                 last=last_run(document),
                 waves=waves_of(document),
                 garden=garden_of(document),
-                history=_with_news(entry.view.history, document, before),
+                history=with_news(entry.view.history, document, before),
             )
 
     def failed(self, run: Run, error: GitopsError) -> None:
@@ -161,13 +179,9 @@ class Board(Observer):
             with self._lock:
                 shown = self._view(entry)  # a rollout that was broken off stays as far as it came
                 entry.progress = None
-                self._show(entry, run=None, waves=tuple(map(_at_rest, shown.waves)), garden=shown.garden)
+                self._show(entry, run=None, waves=tuple(wave.at_rest() for wave in shown.waves), garden=shown.garden)
         with self._lock:
-            before = entry.view.trouble
-            trouble = Trouble(message, run.revision, now, now, 1)
-            if before is not None and before.message == message:
-                trouble = replace(before, revision=run.revision, last=now, times=before.times + 1)
-            self._show(entry, trouble=trouble)
+            self._show(entry, trouble=once_more(entry.view.trouble, message, run.revision, now))
 
     # What the process tells.
 
@@ -196,6 +210,17 @@ class Board(Observer):
         """
         self.failed(Run("", overlay, revision, "", self.clock.now()), GitopsError(str(error)))
 
+    def unread(self, error: GitopsError | None) -> None:
+        """The repository could not be read, so that nothing newer can be shown; None once it was."""
+        now = self.clock.now()
+        with self._lock:
+            before = self._repository.trouble
+            if error is None and before is None:
+                return
+            self._version += 1
+            trouble = None if error is None else once_more(before, str(error)[:MESSAGE], "", now)
+            self._repository = RepositoryView(self._version, trouble)
+
     def committed(self, overlay: str, revision: str, subject: str, author: str = "") -> None:
         """Say what people call a revision."""
         with self._lock:
@@ -213,10 +238,10 @@ class Board(Observer):
         with self._lock:
             self._show(self._entry(overlay), queued=tuple(triggers))
 
-    def notices(self, overlay: str, notices: tuple[str, ...]) -> None:
-        """What people have asked of this overlay's rollout, one sentence each."""
+    def asked(self, control: Controlled) -> None:
+        """What people have asked of an overlay's rollout, and what its shoots wait for."""
         with self._lock:
-            self._show(self._entry(overlay), notices=notices)
+            self._show(self._entry(control.overlay), control=control)
 
     def keep(self, overlays: Collection[str]) -> None:
         """Forget every other overlay: git declares it no longer."""
@@ -248,10 +273,16 @@ class Board(Observer):
     def shown_version(self, overlay: str | None = None) -> int:
         """The version of what a page would show now, which may be a moment behind `version`."""
         with self._lock:
+            everywhere = self._repository.version
             if overlay is None:
-                return max((self._departed, *(view.version for view in self.fleet())))
+                return max((self._departed, everywhere, *(view.version for view in self.fleet())))
             entry = self._entries.get(overlay)
-            return 0 if entry is None else self._view(entry).version
+            return 0 if entry is None else max(self._view(entry).version, everywhere)
+
+    @property
+    def repository(self) -> RepositoryView:
+        """How it fares with the repository."""
+        return self._repository
 
     def overlay(self, name: str) -> OverlayView | None:
         """One overlay; None where nothing was ever heard of it."""
@@ -266,6 +297,16 @@ class Board(Observer):
 
     def explanation(self, overlay: str, shoot: Target) -> Explanation | None:
         """Why a shoot is where it is; None where nobody has looked since this process began."""
+        found = self._explained(overlay, shoot)
+        view = self.overlay(overlay)
+        if found is None or view is None:
+            return None
+        control = view.control
+        if control is not None and found.status.standing in _SETTLED:  # whatever it waited for when the plan was drawn
+            control = replace(control, held={})
+        return replace(found, control=control)
+
+    def _explained(self, overlay: str, shoot: Target) -> Explanation | None:
         with self._lock:
             entry = self._entries.get(overlay)
             if entry is None:
@@ -279,6 +320,12 @@ class Board(Observer):
         if track is None or not track.started:
             return explain_planned(plan, outlook, last)
         return explain_begun(plan, outlook.desired, track)
+
+    def _waits_for(self, run: Run, holder: str) -> None:
+        with self._lock:
+            entry = self._entry(run.overlay)
+            if (now := entry.run(run)) is not None and now.waits_for != holder:
+                self._show(entry, run=replace(now, waits_for=holder))
 
     def _entry(self, name: str) -> _Entry:
         with self._lock:
@@ -341,30 +388,6 @@ class Board(Observer):
             return explanation
         why = "this overlay has more containers than the dashboard remembers; `gitops verify` shows them"
         return replace(explanation, placement=replace(placement, verification=None, unobserved=why, topologies={}))
-
-
-def _with_news(
-    history: tuple[Mapping[str, Any], ...], document: dict[str, Any], before: Mapping[str, Any] | None
-) -> tuple[Mapping[str, Any], ...]:
-    """The history with a run that tells anything new, as the garden's record keeps it."""
-    if before is not None and not document["writes"] and outcomes(document) == outcomes(dict(before)):
-        return history
-    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
-    brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
-    return (brief, *history)[:HISTORY]
-
-
-def _not_started(wave: WavePlan) -> WaveState:
-    state = WaveOutcome.NOT_STARTED.value
-    return WaveState(wave.name, state, tuple(ShootState(shoot.shoot, state, 0, "") for shoot in wave.shoots))
-
-
-def _at_rest(wave: WaveState) -> WaveState:
-    """A wave that nobody works on any more."""
-    waiting = WaveOutcome.WAITING.value
-    shoots = (replace(shoot, state=waiting) if shoot.state == UNDER_WAY else shoot for shoot in wave.shoots)
-    state = waiting if wave.state in {UNDER_WAY, SOAKING} else wave.state
-    return replace(wave, state=state, shoots=tuple(shoots), soaking_until=None)
 
 
 def _labels(shoot: Mapping[str, Any]) -> Mapping[str, str]:

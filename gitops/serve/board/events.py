@@ -55,7 +55,8 @@ class Streams:
         if overlay is not None and not self._board.version(overlay):
             return PlainTextResponse("no such overlay\n", 404)
         if self._board.closed or self.open >= self._most:
-            return PlainTextResponse("too many streams\n", 503, headers={"Retry-After": "30"})
+            why = "the process is ending" if self._board.closed else "too many streams"
+            return PlainTextResponse(f"{why}\n", 503, headers={"Retry-After": "30"})
         return _Stream(self, lambda: self._board.shown_version(overlay))
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 
@@ -15,6 +16,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gitops.serve.board.access import Asked, Granted, ViewAccess
+
+log = logging.getLogger(__name__)
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -35,8 +38,8 @@ as uvicorn does behind a proxy that it trusts."""
 _ASKED_AT_ONCE = 8
 """Requests whose sender is looked at in the same moment, so that whoever guesses passwords holds up no other work."""
 
-Refusal = Callable[[Request, int], Response]
-"""The page for those who may not look, by its status."""
+Refusal = Callable[[Request, int, str], Response]
+"""The page for those who may not look, by its status and, where that alone would mislead, why."""
 
 
 class Guard:
@@ -66,7 +69,10 @@ class Guard:
             scope.setdefault("state", {})["viewer"] = found.viewer
             await self._app(scope, receive, send_guarded)
             return
-        response = self._refusal(Request(scope), found.status)
+        if "authorization" in asked.headers:  # without, a browser only asks how to sign in
+            source = (scope.get("client") or ("unknown",))[0]
+            log.warning("dashboard: refused a sign-in from %s", source)
+        response = self._refusal(Request(scope), found.status, found.why)
         for challenge in found.challenges:
             response.headers.append("WWW-Authenticate", challenge)
         await response(scope, receive, send_guarded)
@@ -85,6 +91,6 @@ def guarded(routes: Iterable[Route], access: ViewAccess) -> list[Route]:
     ]
 
 
-def _refused(request: Request, status: int) -> Response:
-    del request
+def _refused(request: Request, status: int, why: str) -> Response:
+    del request, why
     return JSONResponse({"error": HTTPStatus(status).phrase.lower()}, status)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gitops.gardener.shoot_record import timestamp
 from gitops.manifest import Target
 from gitops.report.explain import Explanation, command
 from gitops.report.plan_text import cost_lines
@@ -26,7 +27,7 @@ from gitops.serve.board.cpu_map import cpu_maps
 from gitops.serve.board.events import Streams
 from gitops.serve.board.guard import Guard
 from gitops.serve.board.listing import listing, read_query
-from gitops.serve.board.rendering import Urls, asset, render, sign_of, when
+from gitops.serve.board.rendering import Urls, asset, prose, render, sign_of, when
 from gitops.serve.board.views import OverlayView, PlanNow
 from gitops.serve.progress import STATES
 
@@ -94,8 +95,8 @@ class _Pages:
     def fleet(self, request: Request) -> Response:
         """Every overlay, wave by wave."""
         version = self._board.shown_version()  # before the views, so that a page is never older than it says
-        views = self._board.fleet()
-        return self._page(request, "fleet.html", views=views, version=version, events=_urls(request).events())
+        shown = {"views": self._board.fleet(), "repository": self._board.repository}
+        return self._page(request, "fleet.html", version=version, events=_urls(request).events(), **shown)
 
     def overlay(self, request: Request) -> Response:
         """An overlay's waves and shoots."""
@@ -196,7 +197,10 @@ class _Pages:
 
     def _overlay_page(self, request: Request, view: OverlayView, template: str, **values: Any) -> Response:
         events = _urls(request).events(view.name)
-        return self._page(request, template, view=view, version=view.version, events=events, **values)
+        repository = self._board.repository
+        version = max(view.version, repository.version)
+        shown = {"view": view, "version": version, "repository": repository, "events": events}
+        return self._page(request, template, **shown, **values)
 
     def _page(self, request: Request, template: str, **values: Any) -> HTMLResponse:
         now = self._board.clock.now()
@@ -206,6 +210,7 @@ class _Pages:
             "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
             "viewer": viewer,
             "when": lambda time: when(time, now),
+            "prose": lambda text: prose(text, now),
             "sign_of": sign_of,
             "now": now,
         }
@@ -228,16 +233,25 @@ def _left_out(view: OverlayView, target: Target) -> bool:
     return target in view.labels
 
 
+def _next(explanation: Explanation) -> str:
+    """What the next run does; what the page says already of why is not said again."""
+    return next_action(explanation.status, explanation.control).removesuffix(f": {explanation.status.message}")
+
+
 def _explained(explanation: Explanation) -> dict[str, Any]:
     """What the template needs of an explanation."""
     placement = explanation.placement
     found = placement.verification if placement is not None else None
+    control = explanation.control
+    held = control.held.get(explanation.shoot) if control is not None and control.suspension is None else None
+    until = held.until if held is not None else None
     preflight = preflight_document(explanation.overlay, explanation.wanted, [explanation.preflight])["shoots"][0]
     return {
         "standing": explanation.status.standing.value,
         "message": explanation.status.message,
-        "next": next_action(explanation.status, explanation.control).removesuffix(f": {explanation.status.message}"),
-        "command": command(explanation),
+        "next": _next(explanation) if until is None else f"by itself, with the first run after {timestamp(until)}",
+        "waits": held is not None,
+        "command": command(explanation) if until is None else "",
         "gates": explanation.gates,
         "changes": shown_changes(explanation.changes, explanation.shoot),
         "unchanged": sum(not change.fields and change.action.value == "unchanged" for change in explanation.changes),

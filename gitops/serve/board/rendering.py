@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ _IN_A_BAR = (
 )
 _WRONG = (ShootOutcome.FAILED.value, ShootOutcome.QUARANTINED.value)
 _WORST = 5
+_IN_PROSE = re.compile(r"`(?P<code>[^`]+)`|(?P<time>\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,31 @@ def when(time: datetime | str | None, now: datetime) -> Markup:
     known = moment(time) if isinstance(time, str) else time
     if known is None:
         return Markup("unknown")
-    text = timestamp(known)
-    absolute = known.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return Markup('<time datetime="{}"><span>{}</span> <small>{}</small></time>').format(
-        text, distance(known, now), absolute
+        timestamp(known), distance(known, now), _absolute(known)
     )
+
+
+def prose(text: str, now: datetime) -> Markup:
+    """Sentences: every line its own, commands in backticks as code, and times as distances from now as well."""
+    return Markup("<br>").join(_prose(line, now) for line in text.splitlines())
+
+
+def _prose(line: str, now: datetime) -> Markup:
+    said, end = Markup(), 0
+    for found in _IN_PROSE.finditer(line):
+        said += printable(line[end : found.start()])
+        end = found.end()
+        known = moment(found["time"])
+        if found["code"]:
+            said += Markup("<code>{}</code>").format(printable(found["code"]))
+        elif known is not None:
+            said += Markup('<time datetime="{}">{}</time> ({})').format(
+                found["time"], _absolute(known), distance(known, now)
+            )
+        else:
+            said += printable(found[0])
+    return said + printable(line[end:])
 
 
 def distance(time: datetime, now: datetime) -> str:
@@ -190,6 +212,20 @@ def together(views: Sequence[OverlayView]) -> Mapping[str, int]:
     return {state: found[state] for state in STATES if found[state]}
 
 
+def needy(views: Sequence[OverlayView]) -> tuple[tuple[str, str], ...]:
+    """Overlays that will not come to a good end by themselves, each with the state that says why."""
+    return tuple((view.name, state) for view in views if (state := _need(view)))
+
+
+def _need(view: OverlayView) -> str:
+    """What is wrong, `Waiting` where a person is waited for, or nothing."""
+    if sign_of(view.state).tone == "bad":
+        return view.state
+    wrong = next((state for state in _WRONG if view.counts.get(state)), "")
+    waits = ShootOutcome.WAITING.value if view.control is not None and view.control.waits_for_somebody else ""
+    return wrong or waits
+
+
 def worst(view: OverlayView) -> tuple[Row, ...]:
     """The first shoots of which something is wrong."""
     rows = listing(view, Query()).rows[:_WORST] if any(view.counts.get(state) for state in _WRONG) else ()
@@ -212,7 +248,13 @@ def _environment() -> Environment:
         finalize=_harmless,
     )
     environment.filters |= {"revision": short_revision, "digest": short_digest, "counted": counted, "sign": sign_of}
-    environment.globals |= {"took": took, "segments": segments, "together": together, "worst": worst}
+    environment.globals |= {
+        "took": took,
+        "segments": segments,
+        "together": together,
+        "worst": worst,
+        "needy": needy,
+    }
     return environment
 
 
@@ -229,6 +271,10 @@ def _about(seconds: float) -> str:
     if seconds < 48 * 3600:
         return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
     return f"{int(seconds // 86400)} days"
+
+
+def _absolute(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _quoted(text: str) -> str:

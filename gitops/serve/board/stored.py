@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from gitops.desired.overlay import Unit, Wave
+from gitops.desired.overlay import ApprovalRule, Unit, Wave
 from gitops.plan.document import GARDEN_WAVE
+from gitops.record.record import outcomes
 from gitops.report.words import counted, duration_text
 from gitops.rollout.registrations_run import RegistrationsResult
 from gitops.rollout.rollout import garden_wave_outcome
 from gitops.serve.board.views import GardenWave, LastRun, Seed
 from gitops.serve.progress import ShootState, WaveState
+
+HISTORY = 50
+"""Runs remembered in brief, and commits."""
+MESSAGE = 4_000
+"""Characters of an error that are kept."""
 
 
 def last_run(document: Mapping[str, Any]) -> LastRun:
@@ -67,13 +73,26 @@ def garden_now(result: RegistrationsResult | None) -> GardenWave | None:
     return GardenWave(garden_wave_outcome(result).value, result.message, result.writes, seeds)
 
 
+def with_news(
+    history: tuple[Mapping[str, Any], ...], document: Mapping[str, Any], before: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any], ...]:
+    """The history with a run that tells anything new, as the garden's record keeps it."""
+    if before is not None and not document["writes"] and outcomes(dict(document)) == outcomes(dict(before)):
+        return history
+    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
+    brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
+    return (brief, *history)[:HISTORY]
+
+
 def rules_text(wave: Wave) -> str:
     """How carefully a wave goes."""
     at_once = wave.max_concurrent
     amount = f"{at_once.amount}%" if at_once.unit is Unit.PERCENT else str(at_once.amount)
     failures = f"{counted(wave.max_failures, 'failure')} allowed" if wave.max_failures else "no failure allowed"
     soak = f", soaks {duration_text(wave.soak)}" if wave.soak else ""
-    return f"{amount} at once, {failures}{soak}"
+    windows = f", in a window: {' or '.join(map(str, wave.windows))}" if wave.windows else ""
+    approval = ", with an approval" if wave.approval is ApprovalRule.REQUIRED else ""
+    return f"{amount} at once, {failures}{soak}{approval}{windows}"
 
 
 def moment(text: Any) -> datetime | None:

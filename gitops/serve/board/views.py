@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from gitops.errors import Violation
 from gitops.manifest import Target
 from gitops.plan.changes import Plan, ShootPlan
+from gitops.report.control import Controlled, control_lines
 from gitops.report.explain import Explanation
 from gitops.report.grouping import Group, groups, is_quiet
 from gitops.serve.progress import STATES, UNDER_WAY, ShootState, WaveState
@@ -40,6 +41,8 @@ class RunNow:
     started: datetime
     planned: bool = False
     """Whether it knows what it would do."""
+    waits_for: str = ""
+    """Who holds the overlay's lease, without which it writes nothing; empty where it waits for nobody."""
     ending: str = ""
     """Why it is about to end; empty while it goes on."""
 
@@ -60,7 +63,7 @@ class LastRun:
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why the last runs could not go on."""
+    """Why the last runs, or the last looks into the repository, could not go on."""
 
     message: str
     revision: str
@@ -68,6 +71,23 @@ class Trouble:
     """When the first of them failed in this way."""
     last: datetime
     times: int
+
+
+def once_more(before: Trouble | None, message: str, revision: str, now: datetime) -> Trouble:
+    """The same trouble as before, or another."""
+    if before is not None and before.message == message:
+        return replace(before, revision=revision, last=now, times=before.times + 1)
+    return Trouble(message, revision, now, now, 1)
+
+
+@dataclass(frozen=True)
+class RepositoryView:
+    """How it fares with the repository, which all pages tell."""
+
+    version: int
+    """When that changed, by the board's count."""
+    trouble: Trouble | None = None
+    """Why it could not be read at the last try; None where it could. It is of no revision."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +166,8 @@ class OverlayView:
     """When the schedule starts the next run; None where nothing is scheduled."""
     queued: tuple[str, ...] = ()
     """What asked for a run that has not begun."""
-    notices: tuple[str, ...] = ()
-    """What people have asked of this overlay's rollout: suspended, held, waiting for an approval."""
+    control: Controlled | None = None
+    """What people have asked of this overlay's rollout, and what shoots wait for; None while nobody has looked."""
 
     @property
     def state(self) -> str:
@@ -157,6 +177,16 @@ class OverlayView:
         if self.trouble is not None:
             return TROUBLE
         return self.last.outcome if self.last is not None else NEVER
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """A sentence for each thing that is asked, or waited for: suspended, held, waiting for an approval."""
+        return tuple(control_lines(self.control)) if self.control is not None else ()
+
+    @property
+    def standing_notices(self) -> tuple[str, ...]:
+        """Those that hold for every shoot, whatever it waits for itself."""
+        return tuple(control_lines(replace(self.control, held={}))) if self.control is not None else ()
 
     @cached_property
     def counts(self) -> Mapping[str, int]:

@@ -25,9 +25,12 @@ from gitops.nri.prerequisites.ledger import entry_of, write_ledger
 from gitops.observer import Observers, Run
 from gitops.ownership.applyset import member_labels
 from gitops.plan.changes import Plan
+from gitops.plan.document import digest
 from gitops.plan.observed import NO_REGISTRATIONS, Inside, NodeWork, Observed, Unobserved
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, make_plan
+from gitops.report.control import Controlled
+from gitops.rollout.admission import Held, HeldBy
 from gitops.rollout.rollout import Rollout
 from gitops.serve.board import Board, Everybody, ViewAccess, routes
 from tests.nri.placement import scenes
@@ -81,14 +84,16 @@ def _planned(board: Board) -> None:
     plan = example_plan()
     desired = _declaring(plan)
     shoots = {
-        target: Observed(live_shoot(shoot, SUCCEEDED), NOON, Unobserved("the shoot is hibernated"))
+        target: Observed(live_shoot(shoot, SUCCEEDED, "evaluation"), NOON, Unobserved("the shoot is hibernated"))
         for target, shoot in desired.shoots.items()
     }
     run = Run("plan", "dev", REVISION, "schedule", NOON)
     board.committed("dev", REVISION, "Grow the latency balloon", "Grace Hopper")
     board.began(run, desired)
     board.planned(run, Planned(plan, ()), Outlook(desired, shoots, NO_REGISTRATIONS))
-    board.notices("dev", ("Wave fleet waits for an approval: gitops approve dev --digest sha256:0123456789ab",))
+    held = {target: Held(HeldBy.APPROVAL, "waits for approval") for target in list(desired.shoots)[:17]}
+    held |= {plan.waves[0].shoots[0].shoot: Held(HeldBy.WINDOW, "waits for a window", NOON + timedelta(hours=7))}
+    board.asked(Controlled("dev", digest(plan), None, None, held))
 
 
 def _stopped(board: Board) -> None:

@@ -109,6 +109,26 @@ def test_while_the_file_is_missing_the_old_token_counts(token_file: Path) -> Non
     assert ask(guarded, "/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
+def test_a_file_that_is_emptied_keeps_everybody_out_and_says_so_once(
+    token_file: Path, password_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    by_token, by_password = app(TokenFile(token_file)), app(PasswordFile(password_file))
+    assert ask(by_password, "/", headers=basic("ada", "pass:word")).status_code == 200
+    token_file.write_text("")
+    password_file.write_text("ada:plain text\n")
+
+    for _ in range(2):
+        assert ask(by_token, "/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 401
+        assert ask(by_password, "/", headers=basic("ada", "pass:word")).status_code == 401
+
+    said = [text for text in caplog.messages if text.startswith("who may look")]
+    assert [file for text in said for file in (token_file, password_file) if str(file) in text] == [
+        token_file,
+        password_file,
+    ]
+    assert "plain text" not in caplog.text
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "short\n"], ids=["empty", "blank", "short"])
 def test_a_token_that_can_be_guessed_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "token"
@@ -248,6 +268,18 @@ def test_routes_for_scripts_answer_those_only_who_may_look(token_file: Path, pat
     assert {one.headers["cache-control"] for one in (refused, answered)} == {"no-store"}
 
 
+def test_a_sign_in_that_fails_is_logged_with_its_source_and_without_what_was_given(
+    password_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    guarded = app(PasswordFile(password_file))
+
+    ask(guarded, "/", peer="203.0.113.7")
+    assert caplog.messages == []
+    ask(guarded, "/", peer="203.0.113.7", headers=basic("ada", "a guess"))
+
+    assert caplog.messages == ["dashboard: refused a sign-in from 203.0.113.7"]
+
+
 def test_who_may_not_look_learns_not_even_which_overlays_there_are(token_file: Path) -> None:
     guarded_app = make_app(*guarded(api_routes(LastRuns()), TokenFile(token_file)))
 
@@ -259,7 +291,10 @@ def test_who_may_not_look_learns_not_even_which_overlays_there_are(token_file: P
 
 @pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Real-IP"])
 def test_a_proxy_on_this_machine_does_not_open_it_to_the_world(header: str) -> None:
-    assert ask(app(ThisMachine()), "/", headers={"Host": "localhost:8080", header: "203.0.113.7"}).status_code == 403
+    answer = ask(app(ThisMachine()), "/", headers={"Host": "localhost:8080", header: "203.0.113.7"})
+
+    assert answer.status_code == 403
+    assert "with one of the --dashboard-… options" in answer.text
 
 
 @pytest.mark.parametrize("proxies", [[], ["everywhere"], ["10.0.0.1/8"]])

@@ -8,17 +8,22 @@ from datetime import timedelta
 import pytest
 from starlette.applications import Starlette
 
-from gitops.errors import GitopsError
+from gitops.errors import GitopsError, Unreachable
+from gitops.kube.cluster import Cluster
+from gitops.kube.transport import Request, Response
+from gitops.manifest import GARDEN
 from gitops.observer import Run
 from gitops.plan.changes import Action
 from gitops.plan.planning import make_plan
 from gitops.record.record import record_document
 from gitops.record.store import Stored
+from gitops.report.control import Controlled
 from gitops.report.standing import Standing
+from gitops.rollout.admission import Held, HeldBy
 from gitops.rollout.rollout import Rollout
 from gitops.rollout.step import ShootOutcome
 from gitops.serve.board import Board, Everybody, routes
-from gitops.serve.board import board as board_module
+from gitops.serve.board.stored import HISTORY
 from gitops.serve.board.views import NEVER, TROUBLE, OverlayView
 from gitops.serve.progress import SOAKING, UNDER_WAY
 from tests.report.plans import REVISION
@@ -26,7 +31,7 @@ from tests.report.rollouts import NOON, operation
 from tests.report.test_garden_wave import record as garden_record
 from tests.serve.asking import ask
 from tests.serve.board.demo import pinned_outlook
-from tests.serve.fleets import Fleet, StoppedClock
+from tests.serve.fleets import Fleet, StoppedClock, suspended
 
 FAILED = operation("Failed", description="no machines left")
 
@@ -96,6 +101,8 @@ def test_a_wave_that_soaks_says_until_when() -> None:
     soaking = [wave for view in seen for wave in view.waves if wave.state == SOAKING]
     assert {wave.name for wave in soaking} == {"canary"}
     assert all(wave.soaking_until is not None and wave.soaking_until > NOON for wave in soaking)
+    canary = [view.shoots["garden-local/canary"][1] for view in seen]
+    assert not [state for state in canary if state.writes and state.state == "NotStarted"], "it is looked at once more"
 
 
 def test_a_view_never_changes() -> None:
@@ -104,7 +111,7 @@ def test_a_view_never_changes() -> None:
     with fleet.under_way(board, 5):
         before = shown(board)
         kept = states(before)
-        board.notices("dev", ("suspended",))
+        board.asked(suspended("dev"))
 
     assert states(before) == kept
     assert before.notices == ()
@@ -186,14 +193,14 @@ def test_runs_that_tell_nothing_new_are_not_history() -> None:
 
 def test_history_is_bounded() -> None:
     board = a_board()
-    for _ in range(board_module.HISTORY + 5):
+    for _ in range(HISTORY + 5):
         Fleet("dev", {"all": 1}).rollout(board)
-    for number in range(board_module.HISTORY + 5):
+    for number in range(HISTORY + 5):
         board.committed("dev", f"{number:040}", "x" * 10_000)
 
     view = shown(board)
-    assert len(view.history) == board_module.HISTORY
-    assert len(view.commits) == board_module.HISTORY
+    assert len(view.history) == HISTORY
+    assert len(view.commits) == HISTORY
     assert max(len(commit.subject) for commit in view.commits.values()) == 500
 
 
@@ -258,6 +265,43 @@ def test_a_suspended_run_says_so_and_leaves_shoots_where_they_are() -> None:
     assert (view.run, view.state, view.last.message) == (None, "Waiting", "the overlay is suspended by ada")
 
 
+def test_what_a_shoot_waited_for_is_over_once_it_has_converged() -> None:
+    board = a_board()
+    fleet = Fleet("dev", {"all": 1})
+    fleet.rollout(board)
+    held = {"garden-local/all": Held(HeldBy.WINDOW, "waits", NOON)}
+    board.asked(Controlled("dev", "", None, None, held))
+
+    explained = board.explanation("dev", next(iter(fleet.desired.shoots)))
+
+    assert explained is not None
+    assert explained.control is not None
+    assert explained.control.held == {}
+
+
+def nowhere() -> Cluster:
+    def silent(request: Request) -> Response:
+        del request
+        raise Unreachable("nobody is asked")
+
+    return Cluster(silent, target=GARDEN)
+
+
+def test_a_run_that_waits_for_the_lease_says_who_holds_it_until_it_has_it() -> None:
+    board = a_board()
+    fleet = Fleet("dev", {"all": 1})
+    fleet.plan(board)
+    app = Starlette(routes=routes(board, Everybody()))
+
+    board.waiting(fleet.run, "cron-1 <i>")
+    waiting = ask(app, "/").text
+    board.held(fleet.run, nowhere())
+    going = ask(app, "/").text
+
+    assert "waiting for another run to give up the lease: cron-1 &lt;i&gt;" in waiting
+    assert "lease" not in going
+
+
 def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:
     board = a_board()
     board.failed_before("dev", REVISION, ValueError("overlays/dev/overlay.yaml:3: no such key"))
@@ -268,17 +312,38 @@ def test_what_kept_a_run_from_beginning_is_trouble_too() -> None:
     assert view.trouble.message == "overlays/dev/overlay.yaml:3: no such key"
 
 
+@pytest.mark.parametrize("path", ["/", "/overlays/dev", "/overlays/dev/plan"])
+def test_every_page_says_that_nothing_newer_is_known_while_the_repository_cannot_be_read(path: str) -> None:
+    board = a_board()
+    Fleet("dev", {"all": 1}).rollout(board)
+    app = Starlette(routes=routes(board, Everybody()))
+    versions = [board.shown_version("dev")]
+
+    for _ in range(2):
+        board.unread(GitopsError("git.example does not answer"))
+    versions.append(board.shown_version("dev"))
+    page = ask(app, path).text
+    board.unread(None)
+    versions.append(board.shown_version("dev"))
+
+    assert "git.example does not answer" in page
+    assert "2 tries failed" in page
+    assert f'data-version="{versions[1]}"' in page
+    assert "git.example" not in ask(app, path).text
+    assert versions == sorted(set(versions))
+
+
 def test_what_the_process_says_is_shown() -> None:
     board = a_board()
     board.scheduled("dev", NOON + timedelta(minutes=12))
     board.queued("dev", ("push", "schedule"))
-    board.notices("dev", ("Suspended by Ada.",))
+    board.asked(suspended("dev"))
     board.committed("dev", REVISION, "Grow it", "Ada")
     Fleet("dev", {"all": 1}).rollout(board)
 
     page = ask(Starlette(routes=routes(board, Everybody())), "/").text
 
-    for text in ("in 12 min", "asked for by push, schedule", "Suspended by Ada.", "Grow it", "by Ada"):
+    for text in ("in 12 min", "asked for by push, schedule", "Suspended by ada since", "Grow it", "by Ada"):
         assert text in page
     board.scheduled("dev", None)
     board.queued("dev", ())

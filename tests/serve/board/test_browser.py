@@ -14,7 +14,7 @@ from gitops.serve.board import Board, Everybody, Streams, TokenFile, TrustedProx
 from gitops.serve.board.events import Pace
 from tests.serve.board.browser import CHROMIUM, NARROW, PATIENCE, WIDE, chromium, served, window
 from tests.serve.board.demo import EVIL, SUBJECT, demo_board
-from tests.serve.fleets import Fleet
+from tests.serve.fleets import Fleet, suspended
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
@@ -82,7 +82,7 @@ def test_a_page_is_sound_in_every_look(browser: Browser, address: str, tmp_path:
 def test_so_is_the_page_of_what_went_wrong(
     browser: Browser, address: str, board: Board, path: str, status: int, look: str
 ) -> None:
-    board.notices("late", ())
+    board.committed("late", "", "")
     scheme, width = LOOKS[look]
     with window(browser, scheme=scheme, width=width) as seen:
         answer = seen.page.goto(f"{address}{path}")
@@ -248,6 +248,97 @@ def test_what_is_opened_stays_open(browser: Browser, address: str, board: Board)
         expect(page.get_by_role("link", name="garden-prod/s-07")).to_be_visible()
 
 
+def test_a_change_touches_nothing_else_on_the_page(browser: Browser, address: str, board: Board) -> None:
+    with window(browser) as seen:
+        page = seen.page
+        page.goto(f"{address}/overlays/dev/plan")
+        expect(page.locator("#link-text")).to_have_text("live")
+        summary = page.get_by_text("The same in 11 more shoots")
+        summary.focus()
+        page.evaluate("getSelection().selectAllChildren(document.querySelector('.digest'))")
+        digest = page.evaluate("getSelection().toString()")
+        page.evaluate("window.kept = [...document.querySelectorAll('article')]")
+        revision = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
+
+        board.committed("dev", revision, "A third word for it")
+
+        expect(page.locator("#plan")).to_contain_text("A third word for it")
+        expect(summary).to_be_focused()
+        assert page.evaluate("getSelection().toString()") == digest.strip()
+        assert page.evaluate("window.kept.length && window.kept.every(part => part.isConnected)")
+
+
+def test_rows_that_change_places_are_the_same_rows(browser: Browser, address: str, board: Board) -> None:
+    fleet = Fleet("order", {"all": 3}, lambda *_: False)
+    fleet.rollout(board)
+    with window(browser) as seen:
+        page = seen.page
+        page.goto(f"{address}/overlays/order")
+        expect(page.locator("#link-text")).to_have_text("live")
+        link = page.get_by_role("link", name="garden-local/all-02")
+        link.focus()
+        page.evaluate("window.row = document.activeElement.closest('tr')")
+
+        again = Fleet("order", {"all": 3})
+        again.refuse("garden-local/all-02", "no room")
+        again.rollout(board)
+
+        expect(page.locator("#shoots tbody tr").first).to_contain_text("no room")
+        assert page.locator("#shoots tbody tr").count() == 3
+        assert page.evaluate("window.row === document.querySelector('#shoots tbody tr')")
+        expect(link).to_be_focused()
+        followed = page.locator("main").inner_html()
+        page.reload()
+        assert page.locator("main").inner_html() == followed
+
+
+def test_only_what_changed_is_said_aloud(browser: Browser, address: str, board: Board) -> None:
+    fleet = Fleet("spoken", {"all": 1}, lambda *_: False)
+    fleet.fail(board, "no way in")
+    with window(browser) as seen:
+        page = seen.page
+        page.goto(f"{address}/")
+        expect(page.locator("#link-text")).to_have_text("live")
+
+        fleet.rollout(board)
+
+        expect(page.locator("#said")).to_have_text("spoken: converged.")
+
+
+def test_a_page_that_is_paused_stays_as_it_is(browser: Browser, address: str, board: Board) -> None:
+    with window(browser) as seen:
+        page = seen.page
+        page.goto(f"{address}/overlays/pinned")
+        expect(page.locator("#link-text")).to_have_text("live")
+        page.get_by_role("button", name="Pause").press("Enter")
+        expect(page.locator("#link-text")).to_have_text("paused")
+        before = page.locator("main").inner_html()
+        board.asked(suspended("pinned"))
+        page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+        assert page.locator("main").inner_html() == before
+
+        page.get_by_role("button", name="Go on").press("Enter")
+
+        expect(page.locator("#head")).to_contain_text("Suspended by ada")
+        expect(page.locator("#link-text")).to_have_text("live")
+
+
+def test_that_a_page_is_no_longer_live_is_said_aloud(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    other = demo_board()
+    app = Starlette(routes=routes(other, TokenFile(file), Streams(other, pace=Pace(look=0.05))))
+    with served(app) as address, window(browser, password=TOKEN) as seen:
+        seen.page.goto(f"{address}/overlays/dev")
+        expect(seen.page.locator("#link-text")).to_have_text("live")
+        file.write_text("another-token-that-nobody-guesses\n")
+
+        other.asked(suspended("dev"))
+
+        expect(seen.page.locator("#said")).to_have_text("This page is no longer live: signed out.")
+        other.close()
+
+
 def test_a_lost_connection_is_said_and_made_up_for(browser: Browser, address: str, board: Board) -> None:
     with window(browser) as seen:
         page = seen.page
@@ -255,11 +346,11 @@ def test_a_lost_connection_is_said_and_made_up_for(browser: Browser, address: st
         expect(page.locator("#link-text")).to_have_text("live")
         page.context.set_offline(True)
         page.evaluate("dispatchEvent(new Event('pagehide'))")
-        board.notices("lab", ("Suspended by Ada",))
+        board.asked(suspended("lab"))
         page.context.set_offline(False)
         page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
 
-        expect(page.locator("#head")).to_contain_text("Suspended by Ada")
+        expect(page.locator("#head")).to_contain_text("Suspended by ada since")
         expect(page.locator("#link-text")).to_have_text("live")
 
 

@@ -14,7 +14,7 @@ from starlette.types import Message
 from gitops.serve.board import Board, Everybody, Streams, routes
 from gitops.serve.board.events import Pace
 from tests.serve.asking import ask
-from tests.serve.fleets import Fleet, StoppedClock
+from tests.serve.fleets import Fleet, StoppedClock, suspended
 
 QUICK = Pace(look=0.005, heartbeat=0.02, patience=0.5, life=60)
 
@@ -100,7 +100,7 @@ async def test_a_stream_says_at_once_which_version_there_is_and_then_each_change
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(reader.run)
         await reader.until(lambda: bool(reader.versions))
-        board.notices("dev", ("suspended",))
+        board.asked(suspended("dev"))
         await reader.until(lambda: len(reader.versions) == 2)
         reader.leave()
 
@@ -134,7 +134,7 @@ async def test_many_changes_are_few_events() -> None:
         tasks.start_soon(reader.run)
         await reader.until(lambda: bool(reader.versions))
         for number in range(1000):
-            board.notices("dev", (str(number),))
+            board.asked(suspended("dev", str(number)))
         await reader.until(lambda: reader.versions[-1] == board.version("dev"))
         reader.leave()
 
@@ -149,7 +149,7 @@ async def test_another_overlay_is_none_of_its_business() -> None:
         tasks.start_soon(one.run)
         tasks.start_soon(all_of_them.run)
         await one.until(lambda: bool(one.versions and all_of_them.versions))
-        board.notices("prod", ("suspended",))
+        board.asked(suspended("prod"))
         await one.until(lambda: len(all_of_them.versions) == 2)
         one.leave()
         all_of_them.leave()

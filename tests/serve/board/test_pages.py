@@ -12,24 +12,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
+from gitops.control.control import Suspension
+from gitops.desired.overlay import ApprovalRule
+from gitops.desired.windows import parse_window
 from gitops.manifest import GARDEN
 from gitops.nri.prerequisites.wanted import Prerequisites
 from gitops.plan.changes import Plan
+from gitops.plan.document import digest
+from gitops.report.control import Controlled
 from gitops.report.explain import Explanation
 from gitops.report.preflight import ShootPreflight
 from gitops.report.standing import Standing
 from gitops.report.status import ShootStatus
+from gitops.rollout.admission import Held, HeldBy
 from gitops.serve.board import Board, Everybody, routes
 from gitops.serve.board.guard import HEADERS
-from gitops.serve.board.rendering import Urls, distance, render, when
+from gitops.serve.board.rendering import Urls, distance, prose, render, when
+from gitops.serve.board.stored import rules_text
 from gitops.serve.board.views import Commit, LastRun, OverlayView, PlanNow, RunNow, Trouble
 from gitops.serve.progress import STATES, ShootState, WaveState
 from gitops.verdict import Verdict, current
 from tests.report.plans import PLANS, TEXTS, example_plan
-from tests.report.rollouts import NOON
+from tests.report.rollouts import NOON, overlay_of
 from tests.serve.asking import ask
 from tests.serve.board.demo import demo_board
-from tests.serve.fleets import Fleet, StoppedClock
+from tests.serve.fleets import Fleet, StoppedClock, suspended
 
 BOARD = demo_board()
 APP = Starlette(routes=routes(BOARD, Everybody()))
@@ -237,6 +244,65 @@ def test_times_are_told_from_now(after: int, text: str) -> None:
     assert f'datetime="{time:%Y-%m-%dT%H:%M:%SZ}"' in when(time, NOON)
 
 
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a <b> & c\nd\x1b", "a &lt;b&gt; &amp; c<br>d\\x1b"),
+        ("run `gitops resume dev`.", "run <code>gitops resume dev</code>."),
+        ("`<i>`", "<code>&lt;i&gt;</code>"),
+        (
+            "until 2026-11-30T22:00:00Z.",
+            'until <time datetime="2026-11-30T22:00:00Z">2026-11-30 22:00:00 UTC</time> (in 10 h 0 min).',
+        ),
+        ("2026-99-30T22:00:00Z ` `", "2026-99-30T22:00:00Z <code> </code>"),
+    ],
+)
+def test_sentences_show_commands_as_code_and_times_as_people_read_them(text: str, html: str) -> None:
+    assert prose(text, NOON) == html
+
+
+def test_a_wave_says_what_it_waits_for_before_it_begins() -> None:
+    wave = overlay_of(["night"]).waves[0]
+    night = parse_window("0 22 * * *", timedelta(hours=4), "Europe/Berlin")
+
+    text = rules_text(replace(wave, approval=ApprovalRule.REQUIRED, windows=(night,)))
+
+    assert text == "1 at once, no failure allowed, with an approval, in a window: 0 22 * * * for 4h (Europe/Berlin)"
+
+
+def test_a_shoot_that_waits_says_for_what_until_when_and_what_to_type() -> None:
+    page = get("/overlays/dev/shoots/garden-prod/s-01").text
+    assert "nothing: waits for approval" in page
+    assert f"<code>gitops approve dev --digest {digest(example_plan())}</code>" in page
+
+    page = get("/overlays/dev/shoots/garden-local/local").text
+    assert "by itself, with the first run after <time" in page
+    assert "(in 6 h 56 min)" in page
+    assert "By hand" not in page, "there is nothing to type"
+
+
+def test_that_an_overlay_is_suspended_is_said_once() -> None:
+    board = Board(StoppedClock())
+    board.asked(suspended("dev"))
+    Fleet("dev", {"all": 1}).suspended(board, "the overlay is suspended by ada")
+    board.scheduled("dev", NOON - timedelta(minutes=1))
+
+    page = ask(Starlette(routes=routes(board, Everybody())), "/").text
+
+    assert page.casefold().count("suspended") == 1
+    assert "Next by schedule" not in page, "it was due a minute ago"
+
+
+def test_the_fleet_leads_to_overlays_that_need_somebody() -> None:
+    page = get("/").text
+    nav = re.search(r'<nav class="chips".*?</nav>', page, re.DOTALL)
+    assert nav is not None
+
+    words = re.findall(r'#overlay-(\w+)".*?<span class="faint">(.*?)<', nav[0])
+
+    assert words == [("dev", "waiting"), ("lab", "could not run"), ("staging", "stopped")]
+
+
 NASTY = (
     TEXTS
     | st.text(max_size=20)
@@ -260,6 +326,8 @@ def views(draw: st.DrawFn) -> tuple[OverlayView, Explanation]:
     wave = WaveState(t["wave"], draw(text | st.just("Stopped")), (shoot,))
     status = ShootStatus(shoot.shoot, t["wave"], None, draw(st.sampled_from(Standing)), t["message"], None)
     verdicts: tuple[tuple[str, Verdict], ...] = ((t["name"], current(t["message"])),)
+    held = {shoot.shoot: Held(HeldBy.WINDOW, t["message"])}
+    control = Controlled(t["name"], t["label"], Suspension(t["name"], NOON, t["message"]), None, held)
     changes = next((s.changes for w in plan.waves for s in w.shoots), ())
     explanation = Explanation(
         t["name"],
@@ -271,6 +339,7 @@ def views(draw: st.DrawFn) -> tuple[OverlayView, Explanation]:
         Prerequisites(),
         ShootPreflight(shoot.shoot, None, t["message"], ()),
         None,
+        control,
     )
     last = LastRun(t["revision"], t["label"], t["trigger"], draw(text), t["message"], 1, NOON, None)
     brief = {
@@ -299,7 +368,7 @@ def views(draw: st.DrawFn) -> tuple[OverlayView, Explanation]:
         {t["revision"]: Commit(t["subject"], t["subject"])},
         NOON,
         (t["trigger"],),
-        (t["message"],),
+        control,
     )
     return view, explanation
 
@@ -368,6 +437,7 @@ def test_a_text_that_looks_like_a_template_is_only_a_text() -> None:
         here="/",
         viewer="",
         when=lambda _: "",
+        prose=lambda text: prose(text, NOON),
         sign_of=None,
         now=NOON,
     )

@@ -7,6 +7,7 @@
   const link = document.getElementById("link");
   const linkText = document.getElementById("link-text");
   const said = document.getElementById("said");
+  const hold = document.getElementById("hold");
   const PAUSE = 1000; // milliseconds between two looks at least, and ten times what a look takes
   const IDLE = 60000; // after so long without an event we look anyway, as times grow old
   let shown = body.dataset.version;
@@ -15,49 +16,92 @@
   let last = Date.now();
   let pause = PAUSE;
   let timer = 0;
+  let paused = false;
   let spoken = sayings();
 
   function sayings() {
-    return [...document.querySelectorAll("[data-say]")].map((part) => part.dataset.say).join(" ");
+    return [...document.querySelectorAll("[data-say]")].flatMap((part) => part.dataset.say.split("\n"));
   }
 
   function state(name, text) {
     link.hidden = false;
-    link.className = `link ${name}`;
+    link.className = name;
     linkText.textContent = text;
   }
 
-  // Replaces the parts that differ, and leaves the reader where they were.
+  // Said aloud as well: who does not see the mark would take an old page for a new one.
+  function lost(text) {
+    if (linkText.textContent !== text) said.textContent = `This page is no longer live: ${text}.`;
+    state("off", text);
+  }
+
+  function nameOf(node) {
+    return node.nodeType === Node.ELEMENT_NODE ? node.id || node.dataset.key || "" : "";
+  }
+
+  // Makes an element what it is to be, and touches nothing in it that is so already: with elements that stay, so do
+  // focus, selection, a screen reader's place, what was scrolled and what was opened.
+  function become(old, fresh) {
+    if (old.isEqualNode(fresh)) return;
+    if (old.nodeType !== Node.ELEMENT_NODE) {
+      old.nodeValue = fresh.nodeValue;
+      return;
+    }
+    for (const { name } of [...old.attributes]) {
+      if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+    }
+    for (const { name, value } of fresh.attributes) {
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+    const wanted = [...fresh.childNodes];
+    const names = new Set(wanted.map(nameOf));
+    const named = new Map();
+    for (const child of [...old.children]) {
+      const name = nameOf(child);
+      if (name && !names.has(name)) child.remove();
+      else if (name) named.set(name, child);
+    }
+    let at = old.firstChild;
+    for (const next of wanted) {
+      const name = nameOf(next);
+      const same = name ? named.get(name) : at && !nameOf(at) && at.nodeName === next.nodeName ? at : null;
+      named.delete(name);
+      if (!same || same.nodeName !== next.nodeName) {
+        old.insertBefore(document.importNode(next, true), at);
+        continue;
+      }
+      if (same === at) at = at.nextSibling;
+      else old.insertBefore(same, at);
+      become(same, next);
+    }
+    while (at) {
+      const gone = at;
+      at = at.nextSibling;
+      gone.remove();
+    }
+  }
+
   function take(next) {
+    const held = document.activeElement;
+    const href = held && held.getAttribute("href");
     for (const part of document.querySelectorAll("[data-live]")) {
       const fresh = next.getElementById(part.id);
-      if (!fresh) continue;
-      const html = fresh.outerHTML;
-      if (part.outerHTML !== html) {
-        const held = part.contains(document.activeElement) ? document.activeElement : null;
-        const href = held && held.getAttribute("href");
-        const open = [...part.querySelectorAll("details[open]")].map((details) => details.id);
-        const scrolled = [...part.querySelectorAll("[tabindex='0']")].map((box) => [box.scrollLeft, box.scrollTop]);
-        const put = document.importNode(fresh, true);
-        part.replaceWith(put);
-        open.forEach((id) => { const details = document.getElementById(id); if (details) details.open = true; });
-        put.querySelectorAll("[tabindex='0']").forEach((box, at) => {
-          if (scrolled[at]) [box.scrollLeft, box.scrollTop] = scrolled[at];
-        });
-        if (href) {
-          const again = [...put.querySelectorAll("a[href]")].find((a) => a.getAttribute("href") === href);
-          if (again) again.focus({ preventScroll: true });
-        }
-      }
+      if (fresh) become(part, fresh);
+    }
+    if (held && held !== document.activeElement) {  // it was moved, or stands elsewhere now
+      const again = held.isConnected ? held : [...document.links].find((a) => a.getAttribute("href") === href);
+      if (again) again.focus({ preventScroll: true });
     }
     document.title = next.title;
     const words = sayings();
-    if (words !== spoken) said.textContent = spoken = words;
+    const news = words.filter((text) => !spoken.includes(text));
+    if (news.length) said.textContent = news.join(" ");
+    spoken = words;
   }
 
   async function look() {
     timer = 0;
-    if (looking || document.hidden) return;
+    if (looking || paused || document.hidden) return;
     looking = true;
     last = Date.now();
     try {
@@ -68,10 +112,10 @@
         take(next);
         if (source && source.readyState === EventSource.OPEN) state("on", "live");
       } else {
-        state("off", answer.status === 401 || answer.status === 403 ? "signed out" : "not live");
+        lost(answer.status === 401 || answer.status === 403 ? "signed out" : "not live");
       }
     } catch {
-      state("off", "not reachable");
+      lost("not reachable");
     } finally {
       looking = false;
       pause = Math.max(PAUSE, 10 * (Date.now() - last));
@@ -97,7 +141,7 @@
       if (event.target !== source) return;
       state("off", "reconnecting");
       // A browser gives up on a refusal; we do not.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (!document.hidden) listen(); }, 10000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (source && !document.hidden) listen(); }, 10000);
     });
   }
 
@@ -107,13 +151,27 @@
     source = null;
   }
 
+  hold.hidden = false;
+  hold.addEventListener("click", () => {
+    paused = !paused;
+    hold.textContent = paused ? "Go on" : "Pause";
+    if (paused) {
+      leave();
+      state("off", "paused");
+    } else {
+      listen();
+      soon();
+    }
+  });
+
   listen();
   setInterval(() => { if (Date.now() - last > IDLE) soon(); }, 5000);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return leave();
+    if (paused) return;
     listen();
     soon();
   });
   addEventListener("pagehide", leave);
-  addEventListener("pageshow", (event) => { if (event.persisted) { listen(); soon(); } });
+  addEventListener("pageshow", (event) => { if (event.persisted && !paused) { listen(); soon(); } });
 })();
