@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import yaml
 
 from gitops.rollout.executor import undisturbed
-from gitops.sandbox import Faults, Landscape, Options, RequestFault, ScaledClock, Server
+from tests.cli.black_hole import black_hole
 from tests.cli.conftest import Open, Run, Start, read_until
 from tests.end_to_end.repository import Repository
 
@@ -88,20 +86,6 @@ def test_ctrl_c_in_the_midst_of_something_is_heard_after_it() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-class HeldClock(ScaledClock):
-    """Who falls into a black hole stays there, and it is told that somebody did."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held = threading.Event()
-        self.released = threading.Event()
-
-    def sleep(self, seconds: float) -> None:
-        del seconds
-        self.held.set()
-        self.released.wait()
-
-
 @pytest.mark.filterwarnings("ignore:unclosed <ssl:ResourceWarning")  # the server leaves them to the collector
 @pytest.mark.parametrize(
     ("command", "hanging"),
@@ -118,20 +102,12 @@ def test_ctrl_c_ends_at_once_what_only_looks_though_a_request_hangs(
 ) -> None:
     repository.write("policies/settings.yaml", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": SETTINGS})
     repository.commit()
-    clock = HeldClock()
-    holes = Faults()
-    holes.requests.append(RequestFault("BlackHole", hanging))
-    shoots = [yaml.safe_load((repository.path / f"clusters/{name}.yaml").read_text()) for name in ("one", "two")]
-    landscape = Landscape(shoots, clock, faults=holes, options=Options(identity="sandbox"))
-    with Server(landscape) as server:
-        kubeconfig = tmp_path / "kubeconfig"
-        kubeconfig.write_bytes(server.garden_kubeconfig())
-        looking = started(command, "--kubeconfig", str(kubeconfig))
-        assert clock.held.wait(_SOON)
+    with black_hole(repository, hanging, tmp_path) as hole:
+        looking = started(command, "--kubeconfig", str(hole.kubeconfig))
+        hole.has_caught()
 
         looking.send_signal(signal.SIGINT)
         results, messages = looking.communicate(timeout=_SOON)
-        clock.released.set()
 
     assert (looking.returncode, results) == (130, "")
     assert "Traceback" not in messages

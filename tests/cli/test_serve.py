@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from gitops.trigger.secrets_file import SHORT
+from tests.cli.black_hole import black_hole
 from tests.cli.conftest import Run, Start
 from tests.cli.serving import SECRET, Serving, serving
 from tests.end_to_end.repository import Repository, balloons
@@ -25,6 +26,9 @@ from tests.source.signers import SshSigner
 from tests.waiting import PATIENCE
 
 Serve = Callable[..., Serving]
+PATCHES = {"cluster": "garden", "verb": "patch"}
+UNCLOSED = pytest.mark.filterwarnings("ignore:unclosed <ssl:ResourceWarning")
+"""The sandbox leaves connections that were cut off to the collector."""
 
 
 @pytest.fixture
@@ -286,35 +290,37 @@ def test_the_end_stops_a_rollout_between_two_writes_and_its_record_is_right(
     assert "interrupted" in recorded["message"]
 
 
+@UNCLOSED
 def test_what_hangs_is_left_behind_when_the_grace_period_ends(
-    serve: Serve, sandbox: Callable[..., str], bare: Path
+    serve: Serve, repository: Repository, bare: Path, tmp_path: Path
 ) -> None:
-    hanging = {"match": {"cluster": "garden", "verb": "patch"}, "effect": "BlackHole", "seconds": 36000}
-    server = serve("--kubeconfig", sandbox(hanging), "--grace-period", "10s", where="")
-    server.wait_for(lambda state: state.get("plan") is not None)
+    with black_hole(repository, PATCHES, tmp_path) as hole:
+        server = serve("--kubeconfig", str(hole.kubeconfig), "--grace-period", "10s", where="")
+        hole.has_caught()
 
-    server.process.send_signal(signal.SIGTERM)
-    server.logged("ending")
-    status, ready = server.sees(lambda: server.get("/readyz"), lambda answer: answer[0] != 200)
-    alive, _ = server.get("/healthz")
+        server.process.send_signal(signal.SIGTERM)
+        server.logged("ending")
+        status, ready = server.sees(lambda: server.get("/readyz"), lambda answer: answer[0] != 200)
+        alive, _ = server.get("/healthz")
 
-    assert (status, alive) == (503, 200)
-    assert [check["name"] for check in ready["checks"] if not check["ok"]] == ["listening"]
-    assert server.push(str(bare), "1" * 40) == 503
-    assert server.process.wait(PATIENCE) == 1
-    server.logged("dev did not end within the grace period")
+        assert (status, alive) == (503, 200)
+        assert [check["name"] for check in ready["checks"] if not check["ok"]] == ["listening"]
+        assert server.push(str(bare), "1" * 40) == 503
+        assert server.process.wait(PATIENCE) == 1
+        server.logged("dev did not end within the grace period")
 
 
-def test_a_second_ctrl_c_does_not_wait(serve: Serve, sandbox: Callable[..., str]) -> None:
-    hanging = {"match": {"cluster": "garden", "verb": "patch"}, "effect": "BlackHole", "seconds": 36000}
-    server = serve("--kubeconfig", sandbox(hanging), "--grace-period", "10m", where="")
-    server.wait_for(lambda state: state.get("plan") is not None)
+@UNCLOSED
+def test_a_second_ctrl_c_does_not_wait(serve: Serve, repository: Repository, tmp_path: Path) -> None:
+    with black_hole(repository, PATCHES, tmp_path) as hole:
+        server = serve("--kubeconfig", str(hole.kubeconfig), "--grace-period", "10m", where="")
+        hole.has_caught()
 
-    server.process.send_signal(signal.SIGINT)
-    server.logged("ending")
-    server.process.send_signal(signal.SIGINT)
+        server.process.send_signal(signal.SIGINT)
+        server.logged("ending")
+        server.process.send_signal(signal.SIGINT)
 
-    assert server.process.wait(PATIENCE) == 130
+        assert server.process.wait(PATIENCE) == 130
 
 
 def test_when_the_schedule_comes_next_is_told_at_the_start(serve: Serve) -> None:
