@@ -74,9 +74,11 @@ def summary_text(told: dict[str, Any], took: float | None) -> str:
         told: the summary.
         took: seconds that the run took; None where it did not come to its end.
     """
-    lines = list(_lines(told, took))
-    text = "\n".join(lines)
-    return text if len(text) <= TEXT else f"{text[: TEXT - 1].rpartition(chr(10))[0]}\n…"
+    link = f"\n<{told['link']}>" if told["link"] else ""
+    text, room = "\n".join(_lines(told, took)), TEXT - len(link)
+    if len(text) > room:  # where the rest is to be read must not be lost with it
+        text = f"{text[: room - 1].rpartition(chr(10))[0]}\n…"
+    return text + link
 
 
 def _lines(told: dict[str, Any], took: float | None) -> Iterator[str]:
@@ -98,8 +100,6 @@ def _lines(told: dict[str, Any], took: float | None) -> Iterator[str]:
             yield "    …"
     if not told["waves"] and told["message"]:
         yield plain(told["message"])
-    if told["link"]:
-        yield f"<{told['link']}>"
 
 
 def spoken(outcome: str) -> str:

@@ -14,7 +14,7 @@ from gitops.errors import CredentialsError, LeaseHeld, Rejected, Unreachable
 from gitops.notify.announce import Announcement, Announcements, Chat, Webhook, read_url
 from gitops.notify.outbox import Outbox, Patience
 from gitops.notify.secret import SecretFile
-from gitops.notify.summary import NAMED, TEXT, plain
+from gitops.notify.summary import NAMED, TEXT, plain, summary_text
 from gitops.notify.web import Request, Response, Undelivered, Web
 from tests.notify.runs import BROKEN, WORKING, Runs
 from tests.notify.stub_forge import Fault, StubForge
@@ -147,6 +147,16 @@ def test_what_many_shoots_say_is_abridged() -> None:
     assert len(wave["shoots"]) <= NAMED
     assert len(json.dumps(announcement.summary)) < 20_000
     assert len(announcement.text) <= TEXT
+
+
+def test_a_message_that_is_cut_still_says_where_the_rest_is() -> None:
+    waves = [{"name": f"{n}-" + "w" * 60, "outcome": "Passed", "counts": {}, "shoots": []} for n in range(100)]
+    told = {"outcome": "Converged", "overlay": "dev", "revision": REVISION, "writes": 1, "trigger": "push"}
+
+    text = summary_text({**told, "waves": waves, "message": "", "link": "https://gitops.acme.test/x"}, 1)
+
+    assert len(text) <= TEXT
+    assert text.splitlines()[-2:] == ["…", "<https://gitops.acme.test/x>"]
 
 
 @pytest.mark.parametrize(
