@@ -78,7 +78,7 @@ def deployment(overlays: Sequence[Desired], settings: Settings) -> Printed:
         secrets,
         ports=[{"name": "http", "containerPort": PORT}],
         startupProbe=Because(
-            {**_probe("/readyz"), "failureThreshold": 60},
+            {**_probe("/readyz/repository"), "failureThreshold": 60},
             "Started is what has read the repository once. From then on neither its silence nor the garden's may keep "
             "webhooks and the dashboard from their senders and readers: alert on /metrics instead.",
         ),

@@ -20,7 +20,7 @@ def make_app(*routes: BaseRoute) -> Starlette:
 
 
 def health_routes(health: Health) -> Sequence[BaseRoute]:
-    """`/healthz` and `/readyz`: 200, or 503 with the check that fails."""
+    """`/healthz`, `/readyz` and each check of it, `/readyz/<name>`: 200, or 503 with the check that fails."""
 
     async def live(_: Request) -> Response:
         return _checked(health.live())
@@ -28,7 +28,11 @@ def health_routes(health: Health) -> Sequence[BaseRoute]:
     async def ready(_: Request) -> Response:
         return _checked(health.ready())
 
-    return [Route("/healthz", live), Route("/readyz", ready)]
+    async def one(request: Request) -> Response:
+        checks = [check for check in health.ready() if check.name == request.path_params["name"]]
+        return _checked(checks) if checks else Response(status_code=404)
+
+    return [Route("/healthz", live), Route("/readyz", ready), Route("/readyz/{name}", one)]
 
 
 def hook_routes(hooks: Hooks) -> Sequence[BaseRoute]:

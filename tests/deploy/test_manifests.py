@@ -129,7 +129,7 @@ def test_ports_lead_from_the_world_to_the_program() -> None:
     assert let_in == [{"ports": [{"port": ports["http"], "protocol": "TCP"}]}]
     assert one("ServiceMonitor")["spec"]["endpoints"] == [{"port": service["name"], "path": "/metrics"}]
     assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
-    assert container["startupProbe"]["httpGet"] == {"path": "/readyz", "port": "http"}
+    assert container["startupProbe"]["httpGet"] == {"path": "/readyz/repository", "port": "http"}
     assert container["readinessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
 
 

@@ -159,12 +159,12 @@ def test_the_command_of_the_deployment_runs_as_printed(rolled: Rolled, tmp_path:
     with started(deployment["spec"]["template"], rolled.fleet, tmp_path, {**here, "0.0.0.0:8080": ":0"}) as process:
         server = serving(process)
         server.logged("Converged: 0 objects written")
-        answers = {path: server.get(path)[0] for path in ("/healthz", "/readyz", "/metrics", "/")}
+        answers = {path: server.get(path)[0] for path in ("/healthz", "/readyz", "/readyz/repository", "/metrics", "/")}
         allowed, _ = server.get("/", {"Authorization": f"Bearer {secret.read_text().strip()}"})
         process.terminate()
         process.wait()
 
-    assert answers == {"/healthz": 200, "/readyz": 200, "/metrics": 200, "/": 401}
+    assert answers == {"/healthz": 200, "/readyz": 200, "/readyz/repository": 200, "/metrics": 200, "/": 401}
     assert allowed == 200
     assert process.returncode == 0, server.log
 

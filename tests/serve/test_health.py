@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 from datetime import UTC, datetime
 
@@ -8,6 +9,7 @@ import pytest
 from gitops.errors import CredentialsError, Forbidden, GitopsError, Refused, SourceError, Unreachable, Untrusted
 from gitops.observer import Run
 from gitops.serve.health import STUCK, Check, Health
+from tests.serve.listening import served
 
 RUN = Run("1", "dev", "1" * 40, "push", datetime(2026, 11, 30, tzinfo=UTC))
 
@@ -110,3 +112,19 @@ def test_a_thread_that_does_not_move_is_told_and_one_that_moves_again_is_well() 
 
     assert name == f"thread {threading.current_thread().name}"
     assert failing(health.live()) == []
+
+
+def test_each_check_can_be_asked_for_by_itself() -> None:
+    """A probe may wait for the repository alone, so that a pod that starts while the garden is away is not ended."""
+    with served() as server:
+        answers = {
+            path: server.get(path) for path in ("/readyz", "/readyz/repository", "/readyz/garden", "/readyz/moon")
+        }
+
+    assert {path: status for path, (status, _) in answers.items()} == {
+        "/readyz": 503,
+        "/readyz/repository": 503,
+        "/readyz/garden": 200,
+        "/readyz/moon": 404,
+    }
+    assert [check["name"] for check in json.loads(answers["/readyz/repository"][1])["checks"]] == ["repository"]
