@@ -77,13 +77,15 @@ def short_digest(digest: str) -> str:
 
 
 def duration_text(duration: timedelta) -> str:
-    """Such as `12 s`, `3 min 5 s`, `2 h 4 min`."""
+    """Such as `12 s`, `3 min 5 s`, `30 min`, `2 h 4 min`."""
     seconds = max(int(duration.total_seconds()), 0)
     if seconds < 60:
         return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60} s"
-    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+    minutes, seconds = divmod(seconds, 60)
+    if minutes < 60:
+        return f"{minutes} min" + (f" {seconds} s" if seconds else "")
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h" + (f" {minutes} min" if minutes else "")
 
 
 def plan_totals(plan: Plan) -> str:

@@ -48,7 +48,7 @@ def test_a_frame_shows_every_wave_and_who_is_under_way() -> None:
         f"canary  {FULL}  1 of 1: 1 converged",
         f"fleet   {FULL}  4 of 4: 4 converged",
         f"rest    {FULL}  9 of 9: 9 converged",
-        "14 objects written in 2 min 0 s",
+        "14 objects written in 2 min",
     ]
 
 
@@ -74,7 +74,7 @@ def test_a_soak_is_counted_down() -> None:
     landscape.run(rollout, look)
 
     assert soaking[:3] == [
-        f"canary  {FULL}  1 of 1: 1 converged; soaking, 2 min 0 s to go",
+        f"canary  {FULL}  1 of 1: 1 converged; soaking, 2 min to go",
         f"canary  {FULL}  1 of 1: 1 converged; soaking, 1 min 30 s to go",
         f"canary  {FULL}  1 of 1: 1 converged; soaking, 0 s to go",
     ]

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -264,13 +264,9 @@ def _harmless(value: Any) -> Any:
 
 
 def _about(seconds: float) -> str:
-    if seconds < 60:
-        return f"{int(seconds)} s"
-    if seconds < 3600:
-        return f"{int(seconds // 60)} min"
-    if seconds < 48 * 3600:
-        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
-    return f"{int(seconds // 86400)} days"
+    if seconds >= 48 * 3600:
+        return f"{int(seconds // 86400)} days"
+    return duration_text(timedelta(seconds=seconds if seconds < 60 else seconds // 60 * 60))
 
 
 def _absolute(time: datetime) -> str:

@@ -252,7 +252,7 @@ def test_times_are_told_from_now(after: int, text: str) -> None:
         ("`<i>`", "<code>&lt;i&gt;</code>"),
         (
             "until 2026-11-30T22:00:00Z.",
-            'until <time datetime="2026-11-30T22:00:00Z">2026-11-30 22:00:00 UTC</time> (in 10 h 0 min).',
+            'until <time datetime="2026-11-30T22:00:00Z">2026-11-30 22:00:00 UTC</time> (in 10 h).',
         ),
         ("2026-99-30T22:00:00Z ` `", "2026-99-30T22:00:00Z <code> </code>"),
     ],
