@@ -182,7 +182,7 @@ class _Judge:
             raise SourceError(f"cannot read what is to be verified in {self._shown}: {failure.reason}") from failure
 
     def _refusal(self, what: str, finding: Finding, advice: str) -> Untrusted:
-        message = f"{self._shown}: {what} {finding.message}, and a signature is required; {advice}"
+        message = f"{what} {finding.message}, and a signature is required; {advice} ({self._shown})"
         return Untrusted(message, rule=finding.rule, signer=finding.signer)
 
 
