@@ -23,7 +23,7 @@ from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
 from gitops.plan.planning import Planned, pruning
 from gitops.record.record import Record
-from gitops.record.store import Stored, load_records, save_record, tells_news, unfinished_after
+from gitops.record.store import Stored, begun_before, load_records, save_record, tells_news, unfinished_after
 from gitops.rollout.executor import DEADLINE, ThreadCrew, carry_out
 from gitops.rollout.rollout import Result, Rollout, RunOutcome, not_begun
 from gitops.rollout.wave import Rules
@@ -127,8 +127,8 @@ class _Sight:
 
     @property
     def begun(self) -> frozenset[Target]:
-        """Shoots that earlier runs began with what is to be rolled out now, and did not come to an end with."""
-        return self.before.unfinished.of(self.outlook.desired.content) if self.before else frozenset()
+        """Shoots that earlier runs began with the same, and did not come to an end with."""
+        return begun_before(self.before, self.outlook.desired)
 
     @cached_property
     def digest(self) -> str:
@@ -190,18 +190,14 @@ def _hear_of_newer(setting: _Setting) -> None:
     Raises:
         _NotBegun: something else is meant by now.
     """
-    if reason := _overtaken(setting):
-        raise _NotBegun(reason)
-
-
-def _overtaken(setting: _Setting) -> str:
-    """Why something else is meant by now; what is wrong with a newer commit is not this one's fault."""
     try:
-        return setting.pace.overtaken()
+        reason = setting.pace.overtaken()
     except GitopsError as error:
         if error.revision in {"", setting.run.revision}:
-            raise
-        return f"another commit took the place of this one, and cannot be carried out: {error}"
+            raise  # what is wrong with a newer commit is not this one's fault
+        reason = f"another commit took the place of this one, and cannot be carried out: {error}"
+    if reason:
+        raise _NotBegun(reason)
 
 
 def _record(setting: _Setting, sight: _Sight, result: Result) -> Record:

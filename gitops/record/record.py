@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -89,7 +90,28 @@ def _shoot(shoot: Target | None, outcome: ShootOutcome, writes: int, message: st
     return {"shoot": shoot, "outcome": outcome.value, "writes": writes, "message": message}
 
 
-def outcomes(document: dict[str, Any]) -> tuple[Any, ...]:
+def brief(document: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    """A record as a history keeps it.
+
+    Args:
+        document: the record, by contract.
+        longest: characters of its message.
+    """
+    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
+    return {**{key: document[key] for key in keys}, "message": document["message"][:longest]}
+
+
+def is_news(document: Mapping[str, Any], before: Mapping[str, Any] | None) -> bool:
+    """Whether a record tells anything new; one that found everything as the last one left it does not.
+
+    Args:
+        document: the record, by contract.
+        before: the last one; None where there is none.
+    """
+    return before is None or document["writes"] > 0 or outcomes(document) != outcomes(before)
+
+
+def outcomes(document: Mapping[str, Any]) -> tuple[Any, ...]:
     """What of a record must differ for it to tell anything new: not when, and not how many writes."""
     shoots = tuple((shoot["shoot"], shoot["outcome"]) for wave in document["waves"] for shoot in wave["shoots"])
     waves = tuple((wave["name"], wave["outcome"]) for wave in document["waves"])

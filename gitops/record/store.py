@@ -17,11 +17,13 @@ from gitops.desired.overlay import Overlay
 from gitops.errors import Refused
 from gitops.kube.cluster import Cluster, Conflicts, Mode
 from gitops.manifest import Target, get
-from gitops.record.record import Record, outcomes, record_document
+from gitops.record.record import Record, brief, is_news, record_document
 from gitops.rollout.step import ShootOutcome
 
 HISTORY = 20
 """Runs remembered in brief."""
+MESSAGE = 500
+"""Characters of their messages."""
 LIMIT = 512 * 1024
 """Bytes of the last run; an object holds one MiB. Beyond it, converged shoots are left out."""
 
@@ -53,6 +55,11 @@ class Stored:
     unfinished: Unfinished = field(default_factory=Unfinished)
 
 
+def begun_before(stored: Stored | None, desired: Desired) -> frozenset[Target]:
+    """Shoots that earlier runs began with what is declared now, and did not come to an end with."""
+    return stored.unfinished.of(desired.content) if stored is not None else frozenset()
+
+
 def record_name(overlay: str) -> str:
     """The ConfigMap of an overlay's records."""
     return f"shoot-gitops-{overlay}"
@@ -82,8 +89,8 @@ def load_records(garden: Cluster, overlay: Overlay) -> Stored | None:
 
 
 def tells_news(record: Record, before: Stored | None) -> bool:
-    """Whether a record is worth a write: a run that found everything as the last one left it is not."""
-    return before is None or record.result.writes > 0 or outcomes(record_document(record)) != outcomes(before.last)
+    """Whether a record is worth a write."""
+    return is_news(record_document(record), before.last if before is not None else None)
 
 
 def unfinished_after(record: Record, desired: Desired, begun: Collection[Target]) -> Unfinished:
@@ -110,7 +117,7 @@ def save_record(
         ApiError: it could not be written.
     """
     document = record_document(record)
-    history = [_brief(document), *(before.history if before else ())][:HISTORY]
+    history = [brief(document, MESSAGE), *(before.history if before else ())][:HISTORY]
     left = {"content": unfinished.content, "shoots": sorted(unfinished.shoots)}
     manifest = {
         "apiVersion": "v1",
@@ -123,11 +130,6 @@ def save_record(
 
 def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
-
-
-def _brief(document: dict[str, Any]) -> dict[str, Any]:
-    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
-    return {**{key: document[key] for key in keys}, "message": document["message"][:500]}
 
 
 def _bounded(document: dict[str, Any]) -> str:

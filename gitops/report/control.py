@@ -14,7 +14,7 @@ from gitops.manifest import Target
 from gitops.plan.changes import Plan
 from gitops.plan.document import digest
 from gitops.plan.outlook import Outlook
-from gitops.record.store import Stored
+from gitops.record.store import Stored, begun_before
 from gitops.report.next_step import step_of
 from gitops.report.words import counted, printable
 from gitops.rollout.admission import Admission, Held, HeldBy, approve_command, how_to_approve
@@ -80,8 +80,7 @@ def controlled(
         now: what time it is.
         stored: what is remembered of earlier runs, which may have been interrupted; None where nobody looked.
     """
-    begun = stored.unfinished.of(outlook.desired.content) if stored else frozenset()
-    admission = Admission(outlook.desired.overlay, control, plan.revision, begun)
+    admission = Admission(outlook.desired.overlay, control, plan.revision, begun_before(stored, outlook.desired))
     held: dict[Target, Held] = {}
     for shoot in (shoot for wave in plan.waves for shoot in wave.shoots):
         step = step_of(outlook.desired, outlook.shoots, shoot)

@@ -15,6 +15,12 @@ from tests.end_to_end.repository import Repository, balloons
 FAST = "10000"
 
 
+@pytest.fixture
+def garden(sandbox: Callable[..., str]) -> tuple[str, ...]:
+    """Options of a landscape in which time flies."""
+    return ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
+
+
 def shown(gitops: Run, command: str, kubeconfig: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(gitops(command, "--kubeconfig", kubeconfig, "-o", "json").stdout)
     return document
@@ -108,9 +114,8 @@ def test_one_shoot_is_suspended_and_resumed(gitops: Run, sandbox: Callable[..., 
 
 
 def test_a_rollback_goes_to_the_last_revision_that_converged_and_stays_there(
-    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+    gitops: Run, repository: Repository, garden: tuple[str, ...]
 ) -> None:
-    garden = ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
     good = repository.git("rev-parse", "HEAD")
     gitops("reconcile", *garden)
     repository.policy("default", **balloons("2"))
@@ -129,9 +134,8 @@ def test_a_rollback_goes_to_the_last_revision_that_converged_and_stays_there(
 
 
 def test_a_rollback_goes_to_what_declares_something_else(
-    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+    gitops: Run, repository: Repository, garden: tuple[str, ...]
 ) -> None:
-    garden = ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
     good = repository.git("rev-parse", "HEAD")
     gitops("reconcile", *garden)
     repository.policy("default", **balloons("2"))
@@ -148,9 +152,8 @@ def test_a_rollback_goes_to_what_declares_something_else(
 
 
 def test_a_rollback_that_could_not_begin_is_tried_again_and_goes_no_further(
-    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+    gitops: Run, repository: Repository, garden: tuple[str, ...]
 ) -> None:
-    garden = ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
     revisions = []
     for cpu in ("1", "2", "3"):
         repository.policy("default", **balloons(cpu))
@@ -170,9 +173,8 @@ def test_a_rollback_that_could_not_begin_is_tried_again_and_goes_no_further(
 
 
 def test_a_revision_that_is_gone_cannot_be_gone_back_to(
-    gitops: Run, repository: Repository, sandbox: Callable[..., str]
+    gitops: Run, repository: Repository, garden: tuple[str, ...]
 ) -> None:
-    garden = ("--kubeconfig", sandbox(time_scale=1000), "--poll-interval", "50ms")
     gitops("reconcile", *garden)
     repository.git("checkout", "--quiet", "--orphan", "rewritten")
     repository.commit("history is rewritten")

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitops.desired.overlay import ApprovalRule, Unit, Wave
 from gitops.plan.document import GARDEN_WAVE
-from gitops.record.record import outcomes
+from gitops.record.record import brief, is_news
 from gitops.report.words import counted, duration_text
 from gitops.rollout.registrations_run import RegistrationsResult
 from gitops.rollout.rollout import garden_wave_outcome
@@ -77,11 +77,7 @@ def with_news(
     history: tuple[Mapping[str, Any], ...], document: Mapping[str, Any], before: Mapping[str, Any] | None
 ) -> tuple[Mapping[str, Any], ...]:
     """The history with a run that tells anything new, as the garden's record keeps it."""
-    if before is not None and not document["writes"] and outcomes(dict(document)) == outcomes(dict(before)):
-        return history
-    keys = ("revision", "digest", "trigger", "outcome", "message", "writes", "started", "finished")
-    brief = {**{key: document[key] for key in keys}, "message": document["message"][:MESSAGE]}
-    return (brief, *history)[:HISTORY]
+    return (brief(document, MESSAGE), *history)[:HISTORY] if is_news(document, before) else history
 
 
 def rules_text(wave: Wave) -> str:
